@@ -7,7 +7,7 @@
 # make bench      the speed budgets, on the compiled build
 # make generate   regenerate files made from other files: what rules read, stubs, forms, name lists, deviations (needs PyTorch)
 # make instructions   count the instructions of small works with valgrind, beside a baseline
-# make sanitize   run the kernels' tests, and calls with bad arguments, under the C compiler's sanitizers
+# make sanitize   run the tests of kernels and plans, and calls with bad arguments, under the C compiler's sanitizers
 #
 # .venv           the checkout, editable: the pure build
 # .venv-demo      what a user installs
@@ -113,14 +113,14 @@ instructions: $(WHEEL)
 define under
 	@[ -e "$$($(CC) -print-file-name=$(2).so)" ] || { echo "retrograd: $(CC) has no $(2); Debian: libgcc-*-dev of its version" >&2; exit 1; }
 	RETROGRAD_REQUIRE_COMPILED=1 RETROGRAD_SANITIZE=$(1) $(PURE) setup.py -q build --build-base build/$(3) --build-lib build/$(3)/lib
-	LD_PRELOAD=$$($(CC) -print-file-name=$(2).so) PYTHONPATH=build/$(3)/lib PYTHONMALLOC=malloc OMP_NUM_THREADS=1 RETROGRAD_BUILD=pure \
+	LD_PRELOAD="$$($(CC) -print-file-name=$(2).so) $$($(CC) -print-file-name=libstdc++.so)" PYTHONPATH=build/$(3)/lib PYTHONMALLOC=malloc OMP_NUM_THREADS=1 RETROGRAD_BUILD=pure \
 	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096 \
 	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 $(PURE) $(4)
 endef
 comma := ,
 
 sanitize: $(CORE)
-	$(call under,address$(comma)undefined,libasan,asan,-m pytest -m 'not oracle' $(addprefix tests/kernels/,test_kernels*.py test_fast_kernels.py test_blocks.py) $(ARGS))
+	$(call under,address$(comma)undefined,libasan,asan,-m pytest -m 'not oracle' $(addprefix tests/kernels/,test_kernels*.py test_fast_kernels.py test_blocks.py) tests/compile $(ARGS))
 	$(call under,address$(comma)undefined,libasan,asan,tests/kernels/hostile_kernels.py arguments 1000)
 	$(call under,address$(comma)undefined,libasan,asan,tests/kernels/hostile_kernels.py threads 100)
 	$(call under,thread,libtsan,tsan,tests/kernels/hostile_kernels.py threads 20)

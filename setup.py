@@ -184,7 +184,8 @@ class Record(build_py):
 
     def run(self) -> None:
         if not self.editable_mode:
-            shutil.rmtree(Path(self.build_lib) / "retrograd", ignore_errors=True)
+            for package in (ROOT / "src").iterdir():
+                shutil.rmtree(Path(self.build_lib) / package.name, ignore_errors=True)
         super().run()
         if not self.editable_mode:
             twice(self.build_lib)

@@ -17,7 +17,9 @@ from benchmarks.works import Missing, Task, Work
 MODULES = {
     "retrograd": "retrograd",
     "retrograd-compiled": "retrograd",
+    "retrograd-verified": "retrograd",
     "torch": "torch",
+    "torch-compiled": "torch",
     "numpy": "numpy",
     "jax": "jax",
     "jax-eager": "jax",
@@ -70,7 +72,8 @@ def maker(engine: str) -> Callable[[Work], Task]:
             importlib.import_module(f"{MODULES[engine]}.nn.functional")
             if hasattr(module, "set_num_threads"):
                 module.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-            return (lambda work: replayed(module, work)) if engine == "retrograd-compiled" else lambda work: work.torch(module)
+            how = {"retrograd-compiled": replayed, "retrograd-verified": compiled, "torch-compiled": compiled}.get(engine)
+            return (lambda work: work.torch(module)) if how is None else (lambda work: how(module, work))
 
 
 def replayed(torch: Any, work: Work) -> Task:
@@ -86,6 +89,23 @@ def replayed(torch: Any, work: Work) -> Task:
     if not any(plan.used for plan in steps[0].local.variants):
         raise Missing(f"{work.name} is not replayed: {'; '.join(steps[0].reasons)}")
     return Task(steps[1], task.check)
+
+
+def compiled(torch: Any, work: Work) -> Task:
+    """The work's step under torch.compile as it comes."""
+    if work.slow:
+        raise Missing("too long to be recorded")
+    task = work.torch(torch)
+    step, base = (None if f is None else torch.compile(f) for f in (task.step, task.base))
+
+    def check() -> Any:
+        found = task.check()
+        for f in (step, base):
+            for _ in range(0 if f is None else 40):     # ours times itself, and goes back to eager calls where they are faster
+                f()
+        return found
+
+    return Task(step, check, base)
 
 
 def describe(engine: str) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
     python -m benchmarks.ops                      all; writes benchmarks/results/ops.md
     python -m benchmarks.ops add linalg           those whose names hold one of the words; writes nothing
+    python -m benchmarks.ops --column complex     that column alone; writes nothing
     python -m benchmarks.ops --seconds 0.002      per op, size and engine (default 0.02)
 
 float32, forward only, one thread, the engines in turn.  A row's first sample is brought to 64 and to 64 K floats by repeating
 it along its first dimension (or in a batch in front); rows that do not grow that way are listed as not measured.  The 64 K are
-measured as they are, negative, as whole numbers and as denormal ones; a row that takes tensors of any shape is also measured
-on 0-d ones, on one element and on 480 x 256.  For each operation that takes more than twice PyTorch's time a line says why
-(WHY); without one the program ends with status 1.
+measured as they are, negative, as whole numbers, as denormal and as complex ones; a row that takes tensors of any shape is also
+measured on 0-d ones, on one element and on 480 x 256.  For each operation that takes more than twice PyTorch's time a line says
+why (WHY); without one the program ends with status 1.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ RESULT = ROOT / "benchmarks" / "results" / "ops.md"
 SIZES = (64, 65536)
 VALUES = {
     "negative": lambda a: -np.abs(a), "whole": lambda a: np.rint(a) + np.float32(0), "denormal": lambda a: a * np.float32(1e-40),
+    "complex": lambda a: a * np.complex64(0.6 + 0.8j),
 }
 SHAPES = {"0-d": (), "one": (1,), "480 x 256": (480, 256)}
 COLUMNS = ("64", "64 K", *VALUES, *SHAPES)
@@ -77,7 +79,9 @@ WHY = (
     (r"kthvalue", "at 64 floats: a kernel of 0.3 us; dims, k and the pair that it returns are 5 us of Python"),
     (r"sort|argsort|msort|median.*|nanmedian.*|mode|quantile|nanquantile|unique.*",
      "np.sort or np.argsort and take_along_axis are 70 to 97 % at 64 K, rows of 4, one by one; 3 to 12 NumPy calls at 64 floats"),
-    (r"logcumsumexp", "np.logaddexp.accumulate is 99 % at 64 K: libm's exp and log1p, each waiting for the one before"),
+    (r"logcumsumexp",
+     "np.logaddexp.accumulate is 99 % at 64 K: libm's exp and log1p, each waiting for the one before; 8 NumPy calls for each "
+     "step of complex numbers"),
     (r"cdist", "480 x 256: a difference for every term; PyTorch takes a product of matrices, in which digits cancel"),
     (r"logaddexp2", "exp and log in double, 3.4 ns a number: the result is right but for its last rounding"),
     (r"number // x|number % x", "where the quotient is beyond 2^53, as of denormals, libm's fmod finds it bit by bit"),
@@ -86,6 +90,8 @@ WHY = (
     (r"atanh|log1p", "outside their domain NumPy's loops leave vectors and set NaN number by number; inside they are faster"),
     (r"reciprocal|logit|number_xlogy|softmax|dot", "0-d and one number: the array made and dims checked, 1 to 3 us in Python"),
     (r"channel_shuffle|nonzero_static", "two views and a copy, or np.nonzero and np.stack, where PyTorch has one loop"),
+    (r"prod|number / x|tanh|zero_|eq_|ne_",
+     "of complex numbers: NumPy divides, multiplies up, compares and fills them one by one; PyTorch takes vectors"),
     (r"igammac?", "a sum of 20 to 100 terms for each number, until nothing changes"),
     (r"masked\..*", "np.where puts the neutral number where the mask does not hold; then NumPy reduces rows of 3 or 4"),
     (r"masked_scatter", "a mask that broadcasts is not the kernel's case: 9 NumPy calls, 85 % of the time"),
@@ -206,6 +212,7 @@ def measured(pair: tuple[Side, Side], budget: float) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ops", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("words", nargs="*", help="parts of operations' names")
+    parser.add_argument("--column", choices=COLUMNS, help="measure this column alone")
     parser.add_argument("--seconds", type=float, default=0.02)
     asked = parser.parse_args()
     sys.path.insert(0, str(ROOT / "tests"))
@@ -217,6 +224,7 @@ def main() -> int:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     rows, slow, unknown, skipped = [], [], [], []
+    ratios_of: dict[tuple[str, str], float] = {}
     for op in OPS:
         if asked.words and not any(word in op.name for word in asked.words):
             continue
@@ -226,6 +234,8 @@ def main() -> int:
             continue
         cells = {}
         for name, both in pairs.items():
+            if asked.column not in (None, name):
+                continue
             with torch.no_grad(), retrograd.no_grad():
                 a, b = measured(both, asked.seconds)
                 for _ in range(2):                          # again, where another program may have come in between
@@ -240,7 +250,11 @@ def main() -> int:
             ratios = ", ".join(f"{name} {a / b:.1f}" for name, (a, b) in cells.items() if a / b > LIMIT)
             slow.append(f"| `{op.name}` | {ratios} | {why(op.name) or '?'} |")
             unknown += [op.name] if why(op.name) is None else []
-    if not asked.words:
+        ratios_of.update({(op.name, name): a / b for name, (a, b) in cells.items()})
+    for name in COLUMNS:
+        if found := [r for (_, column), r in ratios_of.items() if column == name]:
+            print(f"{name}: median ratio {np.median(found):.2f} of {len(found)}")
+    if not (asked.words or asked.column):
         RESULT.parent.mkdir(exist_ok=True)
         RESULT.write_text(page(rows, slow, skipped), encoding="utf-8")
         print(RESULT)

@@ -3,7 +3,8 @@
     python -m benchmarks.recorder [--engines torch,retrograd] [--works mlp,transformer] [--rounds 40] [--steps 1] [--save FILE]
 
 full: everything, with norms.  hooks: hook events and steps alone, over the same step with the same hooks; hooks-norms: with
-statistics of what each hook saw.  watch: every tenth step looked at.
+statistics of what each hook saw.  watch: every tenth step looked at.  flight: the flight recorder, with --steps 10 (its block
+begins and ends once in a training).
 
 The models are those of the comparison with other tools: an MLP 784-512-512-10 of 128 rows, and a transformer of 2 layers, 4
 heads, d = 128, 8 x 64 tokens.  One thread.  Bare and recorded steps alternate in one process; the ratio is that of the
@@ -15,6 +16,7 @@ import argparse
 import gc
 import json
 import math
+import os
 import statistics
 import sys
 import time
@@ -85,7 +87,7 @@ def make(torch: Any, work: str, what: str, steps: int = 1) -> tuple[Step, Step, 
     model, x, y = WORKS[work](torch)
     if what.startswith("hooks"):
         with_hooks(torch, model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3) if what == "watch" else None
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3) if what in ("watch", "flight") else None
     made: list[Any] = []
 
     def bare() -> None:
@@ -108,6 +110,10 @@ def make(torch: Any, work: str, what: str, steps: int = 1) -> tuple[Step, Step, 
             watches[0].resume()
             bare()
             watches[0].pause()
+            return
+        if what == "flight":
+            with microscope.flight(model, path=os.devnull, spike=None):
+                bare()
             return
         more = {} if what == "full" else {"ops": False, "nodes": False, "norms": what == "hooks-norms"}
         with microscope.record(model, **more) as rec:
@@ -154,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--engines", default="torch,retrograd")
     parser.add_argument("--works", default="mlp,transformer")
-    parser.add_argument("--whats", default="full,hooks,hooks-norms,watch")
+    parser.add_argument("--whats", default="full,hooks,hooks-norms,watch,flight")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--steps", type=int, default=1, help="steps in one recording")
     parser.add_argument("--save")
@@ -171,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
                 row = {"engine": name, "work": work, "what": what, "steps": found.steps,
                        "bare_ms": round(1e3 * measured[1][0] / found.steps, 3),
                        "ratio": round(ratios[1], 3), "least": round(ratios[0], 3), "greatest": round(ratios[2], 3)}
-                if what != "watch":
+                if what not in ("watch", "flight"):
                     watched()
                     row["events"] = len(made[0])
                     row["bytes_per_event"] = round(bytes_per_event(watched, made))

@@ -23,9 +23,9 @@ def pairs() -> list[Any]:
     """Works and the engines installed that have them. Eager JAX stands for JAX: the same code, not compiled."""
     found = []
     for engine in engines.MODULES:
-        if engine in ("retrograd", "jax") or not engines.installed(engine):
+        if engine in ("retrograd", "jax", "torch-compiled") or not engines.installed(engine):
             continue
-        method = "torch" if engine == "retrograd-compiled" else engine.split("-")[0]
+        method = "torch" if engine.startswith("retrograd-") else engine.split("-")[0]
         marks = [pytest.mark.oracle] if engine == "torch" else []
         found += [
             pytest.param(work, engine, marks=marks, id=f"{work.name}-{engine}")

@@ -255,7 +255,7 @@ def test_a_c_compiler_that_fails_leaves_a_pure_build_and_its_message(small_check
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase "$*" in *__native*) echo "cc: out of luck" >&2; exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
-    done = build(small_checkout, CC=str(compiler))
+    done = build(small_checkout, CC=str(compiler), RETROGRAD_OPT_LEVEL="0")
     assert done.returncode == 0, done.stderr
     assert "cc: out of luck" in done.stderr and "pure Python build: the C compiler failed" in done.stderr
     assert unpack(small_checkout)[1:] == ([], "pure: the C compiler failed\n")
@@ -264,7 +264,7 @@ def test_a_c_compiler_that_fails_leaves_a_pure_build_and_its_message(small_check
 def test_a_type_error_leaves_a_pure_build_and_its_message(small_checkout: Path) -> None:
     module = small_checkout / "src" / "retrograd" / "_engine" / "node.py"
     module.write_text(module.read_text() + "wrong: int = 'text'\n")
-    done = build(small_checkout)
+    done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
     assert done.returncode == 0, done.stderr
     assert "Incompatible types in assignment" in done.stdout + done.stderr
     assert "pure Python build: mypyc rejected the sources" in done.stderr

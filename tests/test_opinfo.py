@@ -41,6 +41,22 @@ def test_samples_agree_but_for_the_listed_reasons(part: int) -> None:
     assert unexplained == []
 
 
+@pytest.mark.oracle
+def test_derivatives_of_complex_numbers_are_finite_differences() -> None:
+    """Every twelfth operation, first and second order; `python -m tests.opinfo.finite` checks all."""
+    pytest.importorskip("expecttest")
+    from opinfo import finite
+
+    checked, wrong = 0, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for op in finite.operations()[::12]:
+            done, found = finite.check(op, 1)
+            checked += done
+            wrong += found
+    assert wrong == [] and checked > 20
+
+
 def test_nearly_all_samples_agree_and_no_difference_is_unexplained() -> None:
     page = PAGE.read_text(encoding="utf-8")
     shares = [float(p) for p in re.findall(r"\| ([\d.]+) % \|", page)]

@@ -193,3 +193,33 @@ def test_a_mode_used_inside_another_ones_handler_does_not_end_it() -> None:
         x.sin()
         x.cos()
     assert seen == ["sin", "cos"]
+
+
+@pytest.mark.oracle
+def test_einsum_hands_its_operands_on_as_pytorchs() -> None:
+    import torch as theirs
+
+    def told(module: Any) -> list[Any]:
+        seen = []
+
+        class Told(module.Tensor):  # type: ignore[misc, name-defined]
+            @classmethod
+            def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                seen.append((func.__name__, [type(a).__name__ for a in args]))
+                return super().__torch_function__(func, types, args, kwargs or {})
+
+        class Mode(module.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                seen.append((func.__name__, [type(a).__name__ for a in args]))
+                return func(*args, **(kwargs or {}))
+
+        a, b = module.ones(2, 2), module.ones(2, 2)
+        t = a.as_subclass(Told)
+        for args in (("ij,jk", t, b), ("ij,jk", [t, b]), (t, [0, 1], b, [1, 2]), (a, [0, 1], t, [1, 2], [0, 2])):
+            module.einsum(*args)
+        with Mode():
+            for args in (("ij,jk", a, b), ("ij,jk", [a, b]), (a, [0, 1], b, [1, 2])):
+                module.einsum(*args)
+        return seen
+
+    assert told(torch) == told(theirs)

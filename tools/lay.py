@@ -12,11 +12,12 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 TWICE = Path("retrograd-stubs", "_typing")      # setup.py copies it from the package, and so does `lay`
-SUFFIXES = {".py", ".pyi", ".html", ".typed"}  # what a wheel has of the checkout; a test compares
+PACKAGES = ("retrograd", "retrograd-stubs", "retrograd_pytest")
+SUFFIXES = {".py", ".pyi", ".html", ".typed", ".bin"}  # what a wheel has of the checkout; a test compares
 
 
 def files(root: Path) -> set[Path]:
-    return {path.relative_to(root) for name in ("retrograd", "retrograd-stubs") for path in (root / name).rglob("*")
+    return {path.relative_to(root) for name in PACKAGES for path in (root / name).rglob("*")
             if path.suffix in SUFFIXES and TWICE != path.relative_to(root).parent}
 
 

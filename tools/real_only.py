@@ -21,11 +21,12 @@ from __future__ import annotations
 from typing import Final
 
 '''
+UNDIFFERENTIATED = "does not support automatic differentiation for outputs with complex dtype."
 MOST = 4                # samples of each operation
 # What takes complex numbers all the same, though no sample of PyTorch's says so, and what refuses them in words of its own.
 NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float double bool long where linspace result_type item
     fill bfloat16 half byte char int short cat angle any all complex polar max min
-    unique unique_consecutive""".split())
+    unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc""".split())
 
 
 def complexed(value: Any) -> Any:
@@ -36,6 +37,38 @@ def complexed(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(complexed, value)) if type(value) in (list, tuple) else value
     return {k: complexed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def histories(value: Any) -> Any:
+    """The same values, to be differentiated."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.detach().requires_grad_() if value.is_complex() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(histories, value)) if type(value) in (list, tuple) else value
+    return {k: histories(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def undifferentiated(op: Any) -> str:
+    """What PyTorch calls the operation that it does not differentiate for complex numbers; "" when one of the samples works."""
+    import torch
+
+    found = ""
+    for sample in itertools.islice(op.sample_inputs("cpu", torch.float32), MOST):
+        inputs = complexed((sample.input, *sample.args)), complexed(sample.kwargs)
+        try:
+            op.op(*inputs[0], **inputs[1])
+        except Exception:
+            continue
+        try:
+            op.op(*histories(inputs[0]), **histories(inputs[1]))
+            return ""
+        except Exception as e:
+            if UNDIFFERENTIATED not in str(e):
+                return ""
+            found = str(e).split()[0]
+    return found
 
 
 def refusal(op: Any) -> tuple[str, str] | None:
@@ -54,7 +87,8 @@ def refusal(op: Any) -> tuple[str, str] | None:
     return found
 
 
-def table() -> dict[str, tuple[str, str]]:
+def tables() -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+    """Functions that take no complex numbers, and those that are not differentiated for them."""
     import torch
     from torch.testing._internal import common_utils
     from torch.testing._internal.common_methods_invocations import op_db
@@ -62,6 +96,7 @@ def table() -> dict[str, tuple[str, str]]:
 
     common_utils.extract_test_fn = core.extract_test_fn = lambda: None
     found: dict[str, tuple[str, str]] = {}
+    recorded: dict[str, str] = {}
     seen: set[str] = set()
     for op in op_db:
         name, *others = [n.removeprefix("torch.").removeprefix("nn.functional.").replace(".", "_").strip("_") for n in (
@@ -79,21 +114,25 @@ def table() -> dict[str, tuple[str, str]]:
             warnings.simplefilter("ignore")
             try:
                 error = refusal(op)
+                kernel = "" if error else undifferentiated(op)
             except Exception:
-                error = None
+                error, kernel = None, ""
+        if kernel:
+            recorded.update(dict.fromkeys((name, *others), kernel))
         if error is None:
             seen.update((name, *others))
         else:
             for each in (name, *others):
                 found.setdefault(each, error)
-    return {name: error for name, error in sorted(found.items()) if name not in seen}
+    return {name: error for name, error in sorted(found.items()) if name not in seen}, dict(sorted(recorded.items()))
 
 
 def files() -> dict[Path, str]:
     import torch
 
     groups: dict[tuple[str, str], list[str]] = {}
-    for name, error in table().items():
+    refused, recorded = tables()
+    for name, error in refused.items():
         groups.setdefault(error, []).append(name)
     lines = ["# (class, text): names of functions", "REFUSED: Final = {"]
     for (kind, text), names in groups.items():
@@ -101,7 +140,10 @@ def files() -> dict[Path, str]:
         shown = textwrap.wrap(" ".join(names), 110, drop_whitespace=False)
         lines += [f"    ({kind!r},", *(f"     {part!r}" for part in parts), "     ): (",
                   *(f"        {part!r}" for part in shown), "    ),"]
-    return {TARGET: HEAD.format(str(torch.__version__).partition("+")[0]) + "\n".join([*lines, "}", ""])}
+    lines += ["}", "", "# functions that are not differentiated for complex numbers: what PyTorch calls them",
+              "UNDIFFERENTIATED: Final = {",
+              *(f"    {name!r}: {kernel!r}," for name, kernel in recorded.items()), "}", ""]
+    return {TARGET: HEAD.format(str(torch.__version__).partition("+")[0]) + "\n".join(lines)}
 
 
 if __name__ == "__main__":

@@ -236,8 +236,9 @@ def rule_text(rule: ast.FunctionDef) -> str:
     shown = []
     for line in lines:
         text = line.lstrip()
+        depth = (len(line) - len(text)) // 4
         text = re.sub(r"^(raise \w+)\(.*", r"\1", text)
-        shown.append("&emsp;" * ((len(line) - len(text)) // 4) + "`" + text.replace("|", "\\|") + "`")
+        shown.append("&emsp;" * depth + "`" + text.replace("|", "\\|") + "`")
     return "<br>".join(shown)
 
 

@@ -30,7 +30,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Links that leave docs/ name the file in the repository."""
-    markdown = markdown.replace("```python no-run", "```python")
+    markdown = re.sub(r"^```python (no-run|needs \w+)$", "```python", markdown, flags=re.M)
     here = (ROOT / "docs" / page.file.src_uri).parent
 
     def plain(link: re.Match[str]) -> str:

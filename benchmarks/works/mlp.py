@@ -17,13 +17,18 @@ class Mlp(Work):
 
     group: ClassVar[str] = "mlp"
 
-    def __init__(self, sizes: tuple[int, ...], batch: int, modules: bool = False) -> None:
-        self.sizes, self.batch, self.modules = sizes, batch, modules
+    def __init__(self, sizes: tuple[int, ...], batch: int, modules: bool = False, adam: bool = False) -> None:
+        """adam: instead of SGD, of modules."""
+        self.sizes, self.batch, self.modules, self.adam = sizes, batch, modules, adam
         self.classes = sizes[-1] > 1
-        self.name = f"mlp-{'-'.join(map(str, sizes))}-b{batch}" + ("-modules" if modules else "")
+        self.name = f"mlp-{'-'.join(map(str, sizes))}-b{batch}" + ("-adam" if adam else "-modules" if modules else "")
 
     def tiny(self) -> Self:
-        return type(self)((5, 7, 6, self.sizes[-1]), min(self.batch, 3), self.modules)
+        return type(self)((5, 7, 6, self.sizes[-1]), min(self.batch, 3), self.modules, self.adam)
+
+    def plain(self) -> None:
+        if self.adam:
+            raise Missing("Adam is PyTorch's interface")
 
     def data(self) -> tuple[list[Any], list[Any], Any, Any]:
         """-> weights (O, I), biases (O,), x (N, I), y (N,) classes or (N, O) targets"""
@@ -85,7 +90,7 @@ class Mlp(Work):
             layers += [linear, nn.ReLU()]
         model = nn.Sequential(*layers[:-1])
         linears = layers[::2]
-        descent = torch.optim.SGD(model.parameters(), lr=LR)
+        descent = (torch.optim.Adam if self.adam else torch.optim.SGD)(model.parameters(), lr=LR)
         loss_of = nn.functional.cross_entropy if self.classes else nn.functional.mse_loss
 
         def backward() -> Any:
@@ -107,6 +112,7 @@ class Mlp(Work):
         return Task(step, check)
 
     def numpy(self) -> Task:
+        self.plain()
         ws, bs, x, y = self.data()
         last = len(ws) - 1
         rows = np.arange(self.batch)
@@ -153,6 +159,7 @@ class Mlp(Work):
         return Task(step, check)
 
     def jax(self, jax: Engine, jit: bool) -> Task:
+        self.plain()
         jnp = jax.numpy
         arrays_w, arrays_b, x, y = self.data()
         params = [(jnp.asarray(w), jnp.asarray(b)) for w, b in zip(arrays_w, arrays_b, strict=True)]
@@ -188,6 +195,7 @@ class Mlp(Work):
         return Task(step, check)
 
     def autograd(self, autograd: Engine) -> Task:
+        self.plain()
         anp = autograd.numpy
         ws, bs, x, y = self.data()
         count, rows = len(ws), np.arange(self.batch)
@@ -220,6 +228,7 @@ class Mlp(Work):
         return Task(step, check)
 
     def mygrad(self, mygrad: Engine) -> Task:
+        self.plain()
         arrays_w, arrays_b, x, y = self.data()
         ws = [mygrad.tensor(w) for w in arrays_w]
         bs = [mygrad.tensor(b) for b in arrays_b]
@@ -250,4 +259,4 @@ class Mlp(Work):
 
 def works() -> list[Work]:
     shapes = [((4, 16, 16, 1), 1), ((64, 64, 64, 10), 32), ((784, 512, 512, 10), 128)]
-    return [Mlp(sizes, batch, modules) for modules in (False, True) for sizes, batch in shapes]
+    return [*[Mlp(sizes, batch, modules) for modules in (False, True) for sizes, batch in shapes], Mlp(*shapes[0], True, True)]

@@ -27,7 +27,6 @@ _uncollected = _Uncollected()
 __path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
 
 from ._kernels import compiled as _compiled     # noqa: F401  # before what it finds
-from ._tensor import printing as _printing
 from . import random as random
 from ._missing import mark_absent as _mark_absent
 from ._missing import late_names as _late_names
@@ -69,11 +68,11 @@ from ._tensor import nodes as _nodes
 from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
-        _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cpu as cpu,
-        cuda as cuda, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
-        jit as jit, library as library, mps as mps, multiprocessing as multiprocessing, profiler as profiler,
-        serialization as serialization,
-        storage as storage, types as types, version as version, xpu as xpu,
+        _C as _C, _dynamo as _dynamo, accelerator as accelerator, amp as amp, backends as backends, compiler as compiler,
+        cpu as cpu, cuda as cuda, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
+        jit as jit, library as library, masked as masked, mps as mps, multiprocessing as multiprocessing,
+        overrides as overrides, profiler as profiler, serialization as serialization, signal as signal,
+        storage as storage, testing as testing, types as types, version as version, xpu as xpu,
     )
     from ._small_modules.version import __version__ as __version__
 else:
@@ -89,7 +88,6 @@ from .autograd import (
     is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad, set_grad_enabled as set_grad_enabled,
 )
 
-_tensor_str = _printing
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
 
@@ -104,32 +102,32 @@ def _of(module: str, name: str) -> _Any:
 
 
 if _t.TYPE_CHECKING:                                # what is imported when it is asked for
-    from . import amp as amp
     from . import distributed as distributed
     from . import distributions as distributions
     from . import func as func
-    from . import masked as masked
     from . import microscope as microscope
     from . import nn as nn
     from . import optim as optim
-    from . import overrides as overrides
-    from . import signal as signal
     from . import special as special
-    from . import testing as testing
-    from .amp import GradScaler as GradScaler, autocast as autocast
+    from ._small_modules.amp import GradScaler as GradScaler, autocast as autocast
     from .func import vmap as vmap
     from ._small_modules._ops import ops as ops
     from ._small_modules.futures import Future as Future
     from ._small_modules.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
+    from ._small_modules.jit import ScriptModule as ScriptModule
+    from ._tensor.streams import Event as Event
+    from ._tensor.streams import Stream as Stream
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("_dynamo", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "distributed", "distributions",
+    __name__, lazy=("_dynamo", "_tensor_str", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "distributed",
+                    "distributions",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
                     "multiprocessing", "nn", "onnx", "optim", "overrides",
-                    "profiler", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
+                    "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
-          "Future": _partial(_of, "futures", "Future"),
+          **{_name: _partial(_of, "_tensor.streams", _name) for _name in ("Event", "Stream")},
+          "Future": _partial(_of, "futures", "Future"), "ScriptModule": _partial(_of, "jit", "ScriptModule"),
           "ops": _partial(_of, "_ops", "ops"),
           "vmap": _partial(_of, "func", "vmap"),
           "PyTorchFileReader": _partial(_of, "_C", "PyTorchFileReader"),

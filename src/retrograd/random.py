@@ -47,7 +47,7 @@ class Generator:
 
     __module__ = "retrograd._C"
 
-    __slots__ = ("__weakref__", "_bits", "_lock", "_seed", "_spare", "device")
+    __slots__ = ("__weakref__", "_bits", "_lock", "_seed", "_spare", "_uses", "device")
 
     def __init__(self, device: Any = "cpu") -> None:
         check_device(device)
@@ -57,6 +57,7 @@ class Generator:
         self._seed: int | None = UNSEEDED
         self._bits: Any = None                  # made by the first draw: importing numpy.random takes 10 ms
         self._spare: float | None = None        # the second of the last pair of normals
+        self._uses = 0                          # how often something was drawn or seeded
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream that belongs to `seed`, an int in [-2**63, 2**64); -1 is 2**64 - 1.  Returns itself."""
@@ -68,6 +69,7 @@ class Generator:
         with self._lock:
             self._seed = n % 2**64
             self._bits = self._spare = None
+            self._uses += 1
         return self
 
     def seed(self) -> int:
@@ -129,6 +131,7 @@ class Generator:
 
     def _stream(self) -> Any:
         """NumPy's generator of words; hold the lock."""
+        self._uses += 1
         if self._bits is None:
             self._bits = np.random.MT19937()
             self._bits.state = np.random.RandomState(self.initial_seed() % 2**32).get_state(legacy=False)
@@ -244,11 +247,8 @@ def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, gener
             f"from={low:g} which result in to-from to exceed the limit")
     native = _native(dtype)
     out = _draw(generator, lambda bits: draws.uniform(bits, shape, native))
-    if low != 0 or high != 1:                   # in double: PyTorch rounds once for product and sum
-        wide = out.astype(np.float64)
-        wide *= float(native(high) - native(low))
-        wide += float(native(low))
-        out = wide.astype(native)
+    if low != 0 or high != 1:
+        draws.move(out, float(native(high) - native(low)), low)
     out = out.astype(dtype, copy=False)
     if low < high:                              # what was rounded up to high
         np.copyto(out, np.asarray(low, dtype), where=out >= np.asarray(high, dtype))
@@ -256,18 +256,15 @@ def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, gener
 
 
 def normal(
-    shape: Shape, dtype: Any, mean: Any = 0.0, std: Any = 1.0, generator: Generator | None = None, *, singly: bool = False
+    shape: Shape, dtype: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None, *, singly: bool = False
 ) -> Any:
-    """Normal with `mean` and standard deviation `std`: numbers, or arrays that broadcast to shape.
+    """Normal with `mean` and standard deviation `std`.
 
     singly   draw one after the other in double, as PyTorch does for less than 16 or what is not contiguous
     """
     if dtype.kind == "c":                       # of variance 1, half of it in each part
-        return normal((*shape, 2), _parts(dtype), mean, std * math.sqrt(0.5), generator, singly=singly).view(dtype).reshape(shape)
-    if isinstance(std, np.ndarray):
-        if not (std >= 0).all():
-            raise RuntimeError("normal expects all elements of std >= 0.0")
-    elif not std >= 0:
+        return normal((*shape, 2), _parts(dtype), mean, std / math.sqrt(2), generator, singly=singly).view(dtype).reshape(shape)
+    if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     n = math.prod(shape)
     if n:
@@ -275,16 +272,12 @@ def normal(
     native = _native(dtype)
     with np.errstate(all="ignore"):
         if singly or n < draws.GROUP:
-            out = normals(n, generator).reshape(shape)
-            if isinstance(mean, np.ndarray) or isinstance(std, np.ndarray):
-                out = out.astype(native)
+            out = normals(n, generator)
         else:
-            out = _draw(generator, lambda bits: draws.normal_groups(bits, n, native, dtype.itemsize == 2)).reshape(shape)
-        if isinstance(std, np.ndarray) or std != 1:
-            out *= std
-        if isinstance(mean, np.ndarray) or mean != 0 or not isinstance(std, np.ndarray) and std == 0:
-            out += mean
-        return out.astype(dtype, copy=False)
+            out = _draw(generator, lambda bits: draws.normal_groups(bits, n, native, dtype.itemsize == 2))
+        if std != 1 or mean != 0:
+            draws.move(out, std, mean)
+        return out.reshape(shape).astype(native, copy=False).astype(dtype, copy=False)
 
 
 def normals(n: int, generator: Generator | None = None) -> Any:
@@ -304,10 +297,10 @@ def integers(
     hold both bounds, they move to such as it holds, inwards.
     """
     d = of(np.dtype(dtype))
-    if d.is_complex:
-        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    if d.is_complex and high is None:
+        kernel = "random_kernel_cpu" if low == 0 else "random_full_64_bits_range_kernel_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.scalar}'")
     exact = 2 ** {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}.get(d.name, 0)
-    bottom, top = _range(d)
     open_ended = high is None
     if high is None and low == -(2**63):        # all words
         if d.name in ("float16", "bool"):
@@ -315,12 +308,15 @@ def integers(
         if not d.is_floating_point and d.name != "int64":
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return _draw(generator, lambda bits: draws.integers(bits, shape, 0, 2**64, True)).astype(dtype, copy=False)
+    bottom, top = (0, 0) if d.is_complex else _range(d)
     if high is None:
         high = int(exact if d.is_floating_point else top) + 1
     elif not (-(2**63) <= low < 2**63 and high < 2**63):
         raise ValueError("Overflow when unpacking long long")
     elif low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if d.is_complex:
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     for name, n in (("from", low), ("to - 1", high - 1)):
         if not bottom <= n <= top:
             raise RuntimeError(f"{name} is out of bounds for {d.ctype}")
@@ -383,12 +379,15 @@ def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = No
     if isinstance(p, np.ndarray):
         if not ((p >= 0) & (p <= 1)).all():
             raise RuntimeError(
-                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.\nProbabilities lie between 0 and 1.")
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+                "please report an enhancement request to PyTorch.)")
         fine = _native(p.dtype)
         drawn = _draw(generator, lambda bits: draws.uniform(bits, shape, fine))
         return np.asarray(drawn < p).astype(dtype, copy=False)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if dtype.kind == "c":
+        raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{of(dtype).scalar}'")
     native = _native(dtype)
     return _draw(generator, lambda bits: draws.keep(bits, shape, native, p, 1.0)).astype(dtype, copy=False)
 
@@ -411,9 +410,22 @@ def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generato
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {d.scalar}")
-    out = -1.0 / rate * np.log1p(-_draw(generator, lambda bits: draws.uniform(bits, shape, np.dtype(np.float64))))
+    out = draws.libm("log1p", -_draw(generator, lambda bits: draws.uniform(bits, shape, np.dtype(np.float64))))
+    out *= -1.0 / rate
     with np.errstate(all="ignore"):
         return np.asarray(out, _native(dtype)).astype(dtype, copy=False)
+
+
+def cauchy(shape: Shape, median: float = 0.0, sigma: float = 1.0, generator: Generator | None = None) -> Any:
+    """Cauchy, float64."""
+    u = _draw(generator, lambda bits: draws.uniform(bits, shape, np.dtype(np.float64)))
+    return draws.move(draws.libm("tan", np.pi * (u - 0.5)), sigma, median)
+
+
+def log_normal(shape: Shape, mean: float = 1.0, std: float = 2.0, generator: Generator | None = None) -> Any:
+    """exp of a normal, float64."""
+    with np.errstate(all="ignore"):
+        return draws.libm("exp", normal(shape, np.dtype(np.float64), mean, std, generator, singly=True))
 
 
 def poisson(rates: Any, generator: Generator | None = None) -> Any:

@@ -462,7 +462,7 @@ def test_clipping_is_replayed(way: Way, clip: str, check: int) -> None:
 
         call = way.call(step, check=check) if compiled else step
         seen = []
-        for seed in range(6):
+        for seed in range(7):
             seen.append((call(numbers(5, 8, seed=seed)), state(model)))
         assert not compiled or way.used(call) >= 4, call.explain()
         return seen
@@ -479,7 +479,7 @@ def test_hooks_of_parameters_and_inputs_fire_in_passes_outside(way: Way) -> None
         model[2].bias.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.clone()))
         call = way.call(model) if compiled else model
         weight = numbers(8, 8).requires_grad_()
-        for _ in range(5):
+        for _ in range(6):
             x = ROWS @ weight
             x.register_hook(lambda g: seen.append(g.clone()))
             x.retain_grad()

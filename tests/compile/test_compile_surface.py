@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
-from replaying import numbers, replays, same, skipping
+from replaying import HERE, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd import nn
@@ -31,14 +34,46 @@ def test_a_plan_per_shape_up_to_a_limit_then_one_warning() -> None:
         return x * 2
 
     fast = skipping(f, plans=2)
-    for n in (2, 3, 2, 3):
+    for n in (2, 3, 3, 2, 3):
         fast(numbers(n))
     assert replays(fast) == 2
+    fast(numbers(4))
     with pytest.warns(UserWarning, match="2 plans and none fits"):
         fast(numbers(4))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same(fast(numbers(5)), numbers(5) * 2)
+
+
+def test_many_sizes_in_turn_have_plans_up_to_the_limit() -> None:
+    fast = skipping(lambda x: x * 2)
+    for n in range(1, 21):
+        fast(numbers(n))
+    with pytest.warns(UserWarning, match="8 plans and none fits"):
+        for n in range(1, 21):
+            assert same(fast(numbers(n)), numbers(n) * 2)
+
+
+def test_what_differs_once_is_not_recorded() -> None:
+    fast = skipping(lambda x, by: x * by)
+    for n, by, plans in ((2, 1.0, 1), (2, 3.0, 1), (3, 1.0, 1), (2, 1.0, 1), (3, 1.0, 2), (2, 5.0, 2), (2, 3.0, 3), (2, 1.0, 3)):
+        assert same(fast(numbers(n), by), numbers(n) * by)
+        assert len(fast.local.variants) == plans, (n, by)
+
+
+def test_explain_shows_operations_buffers_guards_and_reasons() -> None:
+    by = {"k": 2.0}
+    fast = skipping(lambda x: (x * by["k"]).exp().sum())
+    fast(numbers(4, 5)), fast(numbers(4, 5))
+    text = fast.explain()
+    for part in ("1 plans", "replayed 1 times", "mul -> float32[4, 5] test_compile_surface.py:",
+                 "guarded: arguments: float32[4, 5]", "guarded: by"):
+        assert part in text, text
+    if HERE:                                    # the product stays in the cache
+        assert "2 buffers of 84 bytes, 84 at a time" in text, text
+    slow = skipping(lambda x: x.sum().item())
+    slow(numbers(3))
+    assert "eager: Tensor.item is not replayed yet (test_compile_surface.py:" in slow.explain()
 
 
 def test_threads_have_plans_of_their_own() -> None:
@@ -132,3 +167,27 @@ def test_a_method_of_a_class_and_its_counters() -> None:
 def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         torch.compile(lambda x: x, options=options)
+
+
+def test_models_are_replayed_under_retrograd_run(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text("""
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.LayerNorm(4), nn.Linear(4, 2))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+def step(x):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(net(x), torch.zeros(3, 2))
+    loss.backward()
+    optimizer.step()
+    return loss
+step = torch.compile(step, mode="reduce-overhead")
+for _ in range(8):
+    step(torch.ones(3, 4))
+print("plan 0: replayed" in str(step.explain()), "eager:" in str(step.explain()))
+""", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "retrograd", "run", str(program)], capture_output=True, encoding="utf-8",
+                          check=False)
+    assert (done.stderr, done.stdout) == ("", "True False\n")

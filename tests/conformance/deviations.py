@@ -9,13 +9,16 @@ FEW_DTYPES = "There are no tensors of unsigned dtypes except uint8, nor of compl
 ARRAYS_MIX = "NumPy arrays and tensors mix: PyTorch's refusals are accidents of its NumPy bridge"
 ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about them"
 NODE_CLASSES = "Nodes are Python classes: they have base classes and, in the pure build, accept attributes"
-OUR_NAME = "Classes say where they are defined"
-CANCELLED = "Rounding differs where nearly all digits cancel, and next to a pole"
+OUR_NAME = "Python's own messages say dtype where PyTorch's say torch.dtype"
+CANCELLED = "Rounding differs near a pole and where nearly all digits cancel"
 LIVE_HOOKS = "A hook may remove itself, also in state dicts and optimizers"
 HALF_DONE = "A call that fails changes nothing"
 LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
 NOT_SAVED = "A few ops save other tensors than PyTorch, or in another order; saved-tensor hooks see the difference"
-RETAINED = "retain_grad on a node's second output, edited in place afterwards: PyTorch keeps another tensor's gradient"
+RETAINED = (
+    "If a node's second output retains its gradient and is then edited in place, .grad is its own gradient; PyTorch keeps "
+    "another tensor's"
+)
 FOLLOWS = (
     "retain_grad follows a tensor whose shape changes in place: PyTorch keeps the gradient in the old shape, and fails once "
     "such a tensor is edited"
@@ -29,129 +32,158 @@ MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
-    "What x.conj() shows has memory of its own that follows the edits of x, and x its edits, except those that a NumPy array "
-    "makes; after an edit of x its grad_fn is AsStridedBackward0, and pickles keep the values, not the bit",
-    "Where complex gradients are zero, the zero may have another sign",
-    "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and "
-    "scatter_reduce, which PyTorch refuses to record; a complex convolution is one node there are several of in PyTorch",
-    "torch.sym_int, sym_max and their kin take numbers: __torch_function__ and function modes are not told of them",
-    "Tensors with tangents are no views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
-    "is_autocast_cpu_enabled and its like are not deprecated: they give no warning",
-    "torch.distributed: MPI takes the place of gloo. Slices are reduced in place, where gloo writes to other elements; gather of "
-    "complex numbers, uneven all_to_all, int16 and sums of bools work; 16-bit floats are summed in float32",
-    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params and delayed "
-    "reduction; its model is not copied or pickled",
-    "A profile does not start inside another one, nor inside a recording; PyTorch's warns and goes on",
-    "share_memory_() refuses views, and other tensors over the same memory keep the old one; in PyTorch all of them move",
-    "torch.ops.aten has names without schemas, and overloads of a fixed list, which all reach one function",
-    "resize_ beyond the end of the memory gives the tensor its own memory; in PyTorch the shared storage grows",
-    "Editing an inference tensor outside inference mode raises before anything changes, whatever else is wrong; PyTorch "
-    "edits first",
-    "In-place scatter and index functions change nothing if an index is out of range or the source ends too early; PyTorch"
-    " has already written the elements before it",
-    "These are differentiable or accepted here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a source "
-    "larger than the index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with a negative "
-    "start, pow and logaddexp beside a bool tensor, vander by its input, take_along_dim on tensors of any strides",
-    "Tensor.__radd__(3, t) and similar: compiled operators reject the number with Python's own message, even where PyTorch"
-    " has one",
+    "x.conj() has memory of its own. Edits of x show in it and its edits show in x, except those that a NumPy array "
+    "makes. After an edit of x its grad_fn is AsStridedBackward0, and a pickle keeps its values instead of the "
+    "conjugate bit",
+    "If a complex gradient is zero, the sign of the zero may differ",
+    "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, "
+    "slice_scatter and scatter_reduce, which PyTorch refuses to record. A complex convolution is one node; PyTorch "
+    "records several",
+    "torch.sym_int, sym_max and similar functions take numbers and call neither __torch_function__ nor function modes",
+    "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
+    "is_autocast_cpu_enabled and similar functions are not deprecated: they give no warning",
+    "torch.distributed uses MPI in place of gloo. Slices are reduced in place, where gloo writes to other elements. "
+    "gather of complex numbers, uneven all_to_all, int16 and sums of bools work. 16-bit floats are summed in float32",
+    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params "
+    "and delayed reduction; its model cannot be copied or pickled",
+    "quasirandom.SobolEngine has direction numbers for 1111 dimensions and refuses more; PyTorch has 21201",
+    "FlopCounterMode counts products inside LSTM and Bilinear, which PyTorch's does not, and counts the weight "
+    "gradient of a grouped convolution once. It does not accept formulas from the program",
+    "A profile cannot start inside another profile or inside a recording; PyTorch warns and goes on",
+    "share_memory_() refuses views, and other tensors over the same memory keep the old memory; in PyTorch all of "
+    "them move",
+    "torch.ops.aten has names without schemas and a fixed list of overloads; all overloads of a name call the same "
+    "function",
+    "resize_ past the end of the memory gives the tensor memory of its own; in PyTorch the shared storage grows",
+    "Editing an inference tensor outside inference mode raises before anything changes, even if another error would "
+    "follow; PyTorch edits first",
+    "In-place scatter and index functions change nothing if an index is out of range or the source is too short; "
+    "PyTorch has by then written the elements before it",
+    "These are differentiable or accepted here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a "
+    "source larger than the index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with "
+    "a negative start, pow and logaddexp beside a bool tensor, vander by its input, take_along_dim on tensors of any "
+    "strides",
+    "Tensor.__radd__(3, t) and similar: compiled operators reject the number with Python's own message, even where "
+    "PyTorch has one",
     "sum(None) and mean(None) are recorded as if dim were not given: SumBackward0, where PyTorch has SumBackward1",
-    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not take NumPy's names for their tensors (x=, "
-    "a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",
-    "addmv_ and baddbmm_ raise if the output memory overlaps itself; in PyTorch the result is that of every write in turn",
+    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not accept NumPy's names for their "
+    "arguments (x=, a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",
+    "addmv_ and baddbmm_ raise if the output's memory overlaps itself; PyTorch performs every write in turn",
     "A list of floats and a negative int cannot become a uint8 tensor; in PyTorch the int wraps around",
-    "If a node saved a view that is then edited again, the error names the view's node, AsStrided; PyTorch names the op's",
-    "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a few "
-    "functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
-    "If a layer's arguments are wrong in two ways, the error may be about the other one than in PyTorch; out= is checked last",
-    "Gradients of batch_norm without running statistics are those of the formula for inputs of any strides, and interpolation "
-    "to a width of 1, antialiased or of uint8, is that of the filter; PyTorch's are other numbers there, or an internal error",
-    "What a layer draws does not depend on the strides of its input",
-    "Gradients of layers that have nothing to compute (no images, classes or windows) are zeros; PyTorch's are nan, an error or "
-    "whatever the memory held",
-    "In half precision logsumexp and logcumsumexp add up in float32; Newton-Schulz steps of Muon sum in another order",
-    "A learning rate in a float32 tensor is a Python number in steps of float64 parameters; betas may be tensors with foreach",
-    "The stride of a new dim of one element is 0, and a slice without elements starts where its tensor begins, as in NumPy",
-    "An assignment that reads memory it also writes, where PyTorch allows it, reads all of it first; PyTorch reads in loop"
-    " order",
-    "After set_(), a view has no gradient and a leaf keeps its AccumulateGrad; PyTorch's views fail if their base is too "
-    "small",
-    "A view of a leaf made under no_grad counts as one that requires grad: a second backward without retain_graph fails at"
-    " other nodes than in PyTorch",
-    "An index into an empty dimension is out of range; PyTorch's error mentions a storage or an assertion",
-    "The gradient of var and std over dims=() is that over all dims; PyTorch assumes 1 element",
-    "logsumexp, var and std with out= of a wider dtype round to the input's dtype first; logsumexp takes dims=()",
+    "If a node saved a view that is edited again later, the error names the view's node, AsStrided; PyTorch names the "
+    "operation's node",
+    "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a "
+    "few functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
+    "If a layer has two wrong arguments, the error may name the other one; out= is checked last",
+    "batch_norm without running statistics has the gradients of its formula for inputs of any strides, and "
+    "interpolation to a width of 1, antialiased or of uint8, that of its filter; PyTorch gives other numbers there, "
+    "or an internal error",
+    "The random numbers that a layer draws do not depend on the strides of its input",
+    "If a layer has nothing to compute (no images, classes or windows), its gradients are zero; PyTorch's are nan, an "
+    "error or uninitialised memory",
+    "In half precision logsumexp and logcumsumexp accumulate in float32, and Muon's Newton-Schulz steps sum in "
+    "another order",
+    "In steps of float64 parameters a learning rate in a float32 tensor acts as a Python number; betas may be tensors "
+    "with foreach",
+    "A new dim of one element has stride 0, and an empty slice starts where its tensor begins, as in NumPy",
+    "An edit whose operand shares memory with what it writes reads all of the operand first; PyTorch, where it allows "
+    "this, reads in loop order",
+    "After set_(), a view has no gradient and a leaf keeps its AccumulateGrad; PyTorch's views fail if their base is "
+    "too small",
+    "A view of a leaf made under no_grad counts as one that requires grad: a second backward without retain_graph "
+    "fails at other nodes than in PyTorch, and so does an edit of what nodes keep",
+    "An index into an empty dimension raises that it is out of range; PyTorch's error mentions a storage or an "
+    "assertion",
+    "With dims=() var and std have the gradient of var and std over all dims; PyTorch assumes 1 element",
+    "histc counts numbers even if range times bins overflows; PyTorch drops them or puts them into the first bin",
+    "With an out= of a wider dtype logsumexp, var and std round to the input's dtype first; logsumexp accepts dims=()",
     "Tensors can expand to as many elements as NumPy can count: fewer than 2**63 bytes",
     "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
-    "If a tensor's shape was changed under no_grad or through .data, so that its node does not know, backward goes on as "
-    "long as the rules can cope; PyTorch checks the size of every gradient",
+    "If a tensor's shape was changed under no_grad, or a leaf's through .data, so that its node does not know, backward "
+    "continues as long as the rules can handle it; PyTorch checks the size of every gradient",
     "If a pack hook fails in register_hooks, the saved tensor has no hooks; in PyTorch it has hooks that hold nothing",
-    "Inside torch.func.vmap a Function with generate_vmap_rule calls forward, setup_context and backward once per sample; "
-    "backward of one with a vmap rule gets gradients of whole batches, as its forward got values",
-    "A seed gives PyTorch's random values except for the last bits of normal ones (logarithm, sine and cosine are NumPy's)"
-    " and, on Intel processors, for bernoulli_ with a number and hence dropout: PyTorch draws those with MKL there, "
-    "retrograd as PyTorch does everywhere else",
-    "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's differs "
-    "except for a norm over all dims or over all but the last",
-    "The second derivative of prod with a zero beside inf or nan is nan in fewer places than PyTorch's",
-    "torch.func.grad, vjp, jvp and similar transforms do not reject a function that edits captured tensors in place; the "
-    "tensors are edited",
-    "Memory formats change nothing: memory_format=torch.channels_last is accepted and elements stay in C order, so "
-    "stride() differs, and with it what view() can do afterwards; is_contiguous() answers for C order whatever the format",
-    "__torch_function__ gets a call before its arguments are checked; PyTorch first checks those of functions in C. "
-    "Functions here that call several of PyTorch's (optimisers' steps, torch.save, nn.init) report fewer or other calls",
+    "Inside torch.func.vmap a Function with generate_vmap_rule calls forward, setup_context and backward once per "
+    "sample. A Function with a vmap rule of its own gets gradients of whole batches in backward, as its forward got "
+    "values of whole batches",
+    "A seed gives PyTorch's random values to the last bit on processors with AVX2, except for gamma, Dirichlet and Gumbel "
+    "ones. Where nothing is compiled, the last bits of normal values, and of arange and linspace in float64, differ too. "
+    "On Intel processors bernoulli_ with a number, and hence dropout, differ as well: there PyTorch "
+    "draws them with MKL, and retrograd draws them as PyTorch does on other processors",
+    "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's agrees "
+    "only for a norm over all dims or over all but the last",
+    "If a product contains a zero and inf or nan, fewer of prod's second derivatives are nan than in PyTorch",
+    "If a function that torch.func transforms edits a captured tensor, the error does not name the operation. "
+    "torch.autograd.grad works inside such a function, and vmap allows requires_grad_() and backward() on captured "
+    "tensors",
+    "Memory formats change nothing: memory_format=torch.channels_last is accepted, but elements stay in C order. So "
+    "stride() differs, and with it what view() can do afterwards; is_contiguous() answers for C order whatever the "
+    "format",
+    "__torch_function__ is called before arguments are checked; for functions in C PyTorch checks them first. "
+    "Functions that call several of PyTorch's (optimizer steps, torch.save, nn.init) report fewer or other calls",
     "torch.save writes and torch.load reads PyTorch's zip format (since 1.6): no files saved with "
     "_use_new_zipfile_serialization=False, and no TorchScript",
-    "as_strided_scatter's gradient of input is the derivative: 0 where src was written, passed on elsewhere; PyTorch's is "
-    "the other way round. An in-place edit of a view that shows an element twice (as_strided) changes it once; PyTorch "
-    "once for each",
-    "Inside torch.func.grad, vjp and similar transforms tensors are plain ones, not GradTrackingTensor; inside vmap their "
-    "type() is a subclass of Tensor. They are differentiated by rows and columns: jacrev, jacfwd and hessian call no vmap",
-    "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks, by two backward "
-    "passes; a Function's jvp is called then, with zeros that require grad, for it is linear, and must be made of "
-    "differentiable operations. Operations without a forward rule in PyTorch have tangents, too",
-    "Functions of tensors on device=\"meta\" compute with zeros, so they take time and, while they run, memory; the class of a "
-    "parameter there is called Tensor, and its storage says that it is on the CPU",
-    "torch.func.vmap warns of a performance drop for other functions than PyTorch, and runs those sample by sample; "
-    "with randomness='different' some functions draw for one sample after the other",
-    "torch._foreach_add and similar functions record one node per tensor, that of the plain operation, not one node for "
-    "all of them",
-    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t variables by their parameters (rsample of "
-    "torch.distributions) are exact to rounding; PyTorch's are approximations, up to 0.5 % off. So are VonMises's Bessel "
-    "functions, where PyTorch's have six digits",
-    "A convolution of an input without channels gives the weight's output channels, each filled with its bias; PyTorch's "
-    "result has no channels and the bias no gradient",
-    "Circular padding that cuts away all there was to repeat is refused, and repeats what is left where PyTorch reads what "
-    "the memory held",
-    "A transposed convolution whose result would have no elements is refused for a batch that has some; in float32 PyTorch "
-    "accepts it where oneDNN computes it",
-    "The index of a mode is that of its last element; among more than 16 elements PyTorch's depends on its sort",
-    "huber_loss is differentiable with a target of another dtype, and channel_shuffle without channels; PyTorch raises",
-    "Bilinear products of zero features are 0; PyTorch fails",
-    "Second derivatives of attention, EmbeddingBag, cdist and other functions are computed where PyTorch has none, as is "
-    "half precision where PyTorch has no kernel for it",
-    "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "
-    "second derivative does so like its first; PyTorch divides by the counts of other rows, or not at all",
-    "ctc_loss treats a blank among its targets (where none should be) like any class; PyTorch's sum over paths is then "
-    "meaningless, and the value differs",
-    "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads past "
-    "the end",
-    "If nearest or antialiased interpolation keeps a size, its gradient is that of the copy; PyTorch's is that of the "
+    "as_strided_scatter's gradient of input is the derivative: 0 where src was written, passed on elsewhere; "
+    "PyTorch's is the other way round. If a view shows an element twice (as_strided), an in-place edit changes it "
+    "once; PyTorch changes it once per appearance",
+    "Inside torch.func.grad, vjp and similar transforms tensors are plain Tensors, not GradTrackingTensor; inside "
+    "vmap their type() is a subclass of Tensor. jacrev, jacfwd and hessian work by rows and columns and do not call "
+    "vmap",
+    "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
+    "backward passes. A Function's jvp is called then: since it is linear, it is called with zeros that require grad, "
+    "and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have tangents "
+    "as well",
+    "Functions of tensors on device=\"meta\" compute with zeros, so they take time and, while they run, memory. A "
+    "parameter there is of class Tensor, and its storage reports the CPU",
+    "torch.func.vmap warns of a performance drop for other functions than PyTorch does, and runs those sample by "
+    "sample. With randomness='different' some functions draw for one sample after another",
+    "torch._foreach_add and similar functions record the plain operation once per tensor, not one node for all",
+    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t samples by their parameters (rsample of "
+    "torch.distributions) are exact to rounding; PyTorch approximates them, with errors of up to 0.5 %. VonMises's "
+    "Bessel functions are exact to rounding, too; PyTorch's have six digits",
+    "A convolution of an input without channels gives the weight's output channels, each filled with its bias; "
+    "PyTorch's result has no channels and the bias no gradient",
+    "Circular padding is refused if cropping leaves nothing to repeat; if it leaves something, that is repeated, "
+    "where PyTorch reads uninitialised memory",
+    "A transposed convolution of a non-empty batch is refused if its result would have no elements; in float32 "
+    "PyTorch accepts it where oneDNN computes it",
+    "mode returns the index of the last element with that value; among more than 16 elements PyTorch's index depends "
+    "on its sort",
+    "huber_loss is differentiable with a target of another dtype, and channel_shuffle of a tensor without channels; "
+    "PyTorch raises",
+    "Bilinear with zero features gives 0; PyTorch fails",
+    "attention, EmbeddingBag, cdist and other functions have second derivatives that PyTorch lacks; half precision "
+    "works where PyTorch has no kernel for it",
+    "With scale_grad_by_freq EmbeddingBag divides each row's gradient by how often that row was read, and so does "
+    "Embedding's second derivative, like its first; PyTorch divides by the counts of other rows, or not at all",
+    "ctc_loss treats a blank among its targets, where none should be, like any other class; PyTorch's sum over paths "
+    "then loses its meaning, so the values differ",
+    "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads "
+    "past the end, or packs fewer steps than it counts",
+    "If nearest or antialiased interpolation keeps the size, its gradient is that of a copy; PyTorch's is that of the "
     "filter",
-    "If an optimizer's step fails, parameters it did not reach get no state, and with foreach=True and nesterov gradients "
-    "stay as they are; Adafactor skips empty parameters; LBFGS reads a tensor lr but does not keep it, so a scheduler does"
-    " not change its state; a line search without evaluations (max_eval=0) finds nothing; fused=True accepts options that "
-    "are not bools; a scheduler that rejects its options leaves none in the groups",
-    "fractional_max_pool rejects windows without elements, for which PyTorch gives -inf",
-    "grid_sample, affine_grid, pdist and pack_padded_sequence consist of other nodes; in a second derivative, the gradient"
-    " of grid_sample's nearest mode with respect to the grid is None",
-    "Wishart.rsample is differentiable, GeneralizedPareto computes in float64, and divergences between distributions of "
-    "different batch shapes broadcast: PyTorch raises there",
+    "With differentiable=True optimizer steps keep the first momentum of SGD, tensor learning rates and ASGD's rates "
+    "in the graph, replace state instead of editing it, and take the derivative of a square root at 0 as 0. PyTorch "
+    "cuts gradients off, refuses the second step's backward, or gives nan there",
+    "If an optimizer's step fails, the parameters it did not reach get no state, and with foreach=True and nesterov "
+    "gradients stay unchanged. Adafactor skips empty parameters. LBFGS reads a tensor lr but does not keep it, so a "
+    "scheduler does not change its state; its line search finds nothing if max_eval=0 allows no evaluation. "
+    "fused=True accepts options that are not bools. A scheduler that rejects its options leaves none of them in the "
+    "groups",
+    "fractional_max_pool rejects empty windows; PyTorch gives -inf for them",
+    "torch.save's errors of files are OSErrors that name the file, and RuntimeErrors as PyTorch's",
+    "A state dict from spectral_norm before 0.4.1 gets the v of least norm, and after remove_spectral_norm plain state "
+    "dicts load; PyTorch's v is noise where the weight has dependent rows, and its hook stays",
+    "grid_sample, affine_grid, pdist and pack_padded_sequence record other nodes. In second derivatives grid_sample's "
+    "nearest mode gives None as the gradient with respect to the grid",
+    "Wishart.rsample is differentiable, GeneralizedPareto computes in float64, and divergences between distributions "
+    "of different batch shapes broadcast; PyTorch raises in these cases",
     "Small tensors in batches from DataLoader workers are not in shared memory, and Tensor.is_shared() says so",
     "Embeddings with max_norm rescale no row if an index is out of range; PyTorch has already rescaled those before it",
-    "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of its "
-    "batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the first",
-    "Under autocast(\"cpu\") an LSTM computes its products in the lower dtype, and the rest in float32; PyTorch's all of "
-    "it in the lower dtype",
+    "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of "
+    "its batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the "
+    "first",
+    "Under autocast(\"cpu\") an LSTM computes only its products in the lower dtype and the rest in float32; PyTorch "
+    "computes all of it in the lower dtype",
 )
 
 
@@ -454,15 +486,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "!! builtins.KeyError: '-1'",
         "-> ['ReLU', 'GELU', 'Tanh']",
         LIKE_A_LIST,
-    ),
-    T(
-        "module_deviations",
-        "a step inside the graph",
-        "-> 1",
-        "!! builtins.NotImplementedError: retrograd has no optimizer steps inside a graph: differentiable=True is not "
-        "supported. Write the update as tensor operations (p - lr * g) on gradients from autograd.grad(..., "
-        "create_graph=True).",
-        "Optimizers work outside the graph: differentiable=True raises, and the error says what to do instead",
     ),
     Deviation(
         "module_deviations",

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as d
 from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType, register_ddp_comm_hook
+from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState
 from torch.nn.parallel import DistributedDataParallel as DDP
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
@@ -55,6 +56,18 @@ def sampled():
     assert sorted(i for some in every for i in some) == list(range(4 * n))
 
 
+def divided():
+    """split_group: each part adds its own, in the parent's order whatever the order of the list."""
+    parts = [list(range(n))[i::2][::-1] for i in range(2)]
+    part, mine = d.split_group(None, parts), sorted(parts[r % 2])
+    x = torch.tensor([float(r)])
+    d.all_reduce(x, group=part)
+    every = [torch.zeros(1) for _ in mine]
+    d.all_gather(every, torch.tensor([float(r)]), group=part)
+    assert (x.item(), [int(y) for y in every], part.size(), d.get_rank(part)) == (sum(mine), mine, len(mine), mine.index(r))
+    assert d.get_process_group_ranks(part) == mine
+
+
 def ends_early():
     ddp = DDP(nn.Linear(5, 1))
     try:
@@ -67,16 +80,17 @@ def ends_early():
         raise AssertionError("no rank was told")
 
 
-
-
 means(None, 1e-6)
+
 means(DDPCommHookType.ALLREDUCE, 1e-6)
 means(DDPCommHookType.FP16_COMPRESS, 1e-3)
 means(DDPCommHookType.BF16_COMPRESS, 1e-2)
+means(DDPCommHookType.BATCHED_POWER_SGD, 1e-5, PowerSGDState(None, 9, 2, use_error_feedback=False, warm_start=False))
 means(DDPCommHookType.QUANTIZE_PER_TENSOR, 2e-2)
 means(DDPCommHookType.QUANTIZE_PER_CHANNEL, 2e-2)
 normed()
 sampled()
+divided()
 ends_early()
 d.destroy_process_group()
 print("as expected")

@@ -164,6 +164,7 @@ def messages(r, n):
     else:
         d.send(x, 0, tag=7)
     say("monitored_barrier", d.monitored_barrier, timeout=timedelta(seconds=20))
+    say("barrier", d.barrier, timeout=timedelta(seconds=20))
 
 
 def groups(r, n):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +11,7 @@ import pytest
 import retrograd as torch
 import retrograd.distributed as d
 
-from .ranks import needs_mpi, ours, theirs
-
-
-def free_port() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
+from .ranks import free_port, needs_mpi, ours, theirs
 
 
 @needs_mpi
@@ -41,6 +34,24 @@ def test_what_gloo_does_wrong_or_refuses() -> None:
     assert ours(2, "beyond_gloo.py").stdout.count("as expected\n") == 2
 
 
+@needs_mpi
+@pytest.mark.once
+def test_a_barrier_may_have_a_timeout_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text("""
+import datetime, os, time, torch.distributed as d
+d.init_process_group()
+if d.get_rank():
+    time.sleep(2)
+    os._exit(0)
+try:
+    d.barrier(timeout=datetime.timedelta(seconds=0.3))
+except d.DistBackendError as error:
+    print(str(error).splitlines()[0], flush=True)
+os._exit(0)
+""")
+    assert "Timed out waiting 300ms for barrier operation to complete" in ours(2, str(tmp_path / "late.py"), status=None).stdout
+
+
 def test_one_process_is_a_group_without_mpi() -> None:
     program = """
 import sys, retrograd as torch, retrograd.distributed as d
@@ -60,12 +71,16 @@ assert not d.is_initialized() and "mpi4py" not in sys.modules
 
 
 def test_without_a_launcher_there_is_nobody_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RANK", "WORLD_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ValueError, match="environment variable RANK expected, but not set"):
         d.init_process_group("gloo")
-    with pytest.raises(ValueError, match="retrograd launch -n 2"):
+    with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
         d.init_process_group("gloo", rank=0, world_size=2)
+    with pytest.raises(ValueError, match=r"its store is in this process.\nStart the program with: retrograd launch -n 2"):
+        d.init_process_group("gloo", rank=0, world_size=2, store=d.HashStore())
+    with pytest.raises(ValueError, match="No rendezvous handler for carrier-pigeon://"):
+        d.init_process_group("gloo", "carrier-pigeon://x", rank=0, world_size=2)
     with pytest.raises(RuntimeError, match="Distributed package doesn't have NCCL built in"):
         d.init_process_group("nccl")
     with pytest.raises(AssertionError, match="Unknown backend type foo"):

@@ -15,13 +15,14 @@ from .ranks import needs_mpi, ours, theirs
 @needs_mpi
 @pytest.mark.oracle
 @pytest.mark.once
-def test_losses_gradients_hooks_buckets_and_errors_are_those_of_pytorchs_over_gloo(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["ddp.py", "sharded.py"])
+def test_what_comes_of_training_hooks_buckets_states_and_errors_are_pytorchs_over_gloo(program: str, tmp_path: Path) -> None:
     for name, start in (("ours", ours), ("theirs", theirs)):
         (tmp_path / name).mkdir()
-        start(2, "ddp.py", str(tmp_path / name))
+        start(2, program, str(tmp_path / name))
     for rank in "01":
         mine, other = ((tmp_path / name / rank).read_text().splitlines() for name in ("ours", "theirs"))
-        assert len(mine) > 80 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
+        assert len(mine) > 75 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
 
 
 @needs_mpi
@@ -29,6 +30,14 @@ def test_losses_gradients_hooks_buckets_and_errors_are_those_of_pytorchs_over_gl
 @pytest.mark.parametrize("n", [2, 4])
 def test_ranks_train_as_one_process_with_the_whole_batch(n: int) -> None:
     assert ours(n, "alike.py").stdout.count("as expected\n") == n
+
+
+@needs_mpi
+@pytest.mark.once
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_each_gradient_crosses_a_ring_once_2_n_minus_1_messages_a_bucket(n: int) -> None:
+    """2 (n - 1) / n of its bytes for each rank; `counted.py 0.05` measures how much of a slow link's time is hidden."""
+    assert ours(n, "counted.py").stdout.count("as expected\n") == n
 
 
 def test_buckets_close_once_they_have_as_many_bytes_as_the_limit() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from retrograd.distributed.watch import lives
 
-from .ranks import HERE, QUIET, ended, found, needs_mpi
+from .ranks import HERE, QUIET, ended, found, free_port, needs_mpi
 
 pytestmark = [needs_mpi, pytest.mark.once]
 LAUNCH = [sys.executable, "-m", "retrograd", "launch"]
@@ -51,6 +51,17 @@ def test_a_rank_that_is_killed_ends_all_and_is_named() -> None:
     done = launched("-n", "2", str(HERE / "faults.py"), "13", "kill", status=9)
     assert re.search(r"retrograd: rank 1 \(process \d+\) was killed by signal 9; the other ranks were ended", done.stderr)
     assert_gone(done.stdout)
+
+
+def test_a_run_that_was_killed_goes_on_from_its_checkpoint_with_the_numbers_of_one_that_was_not(tmp_path: Path) -> None:
+    def ends(file: str, *kill: str, status: int = 0) -> list[str]:
+        done = launched("-n", "2", str(HERE / "resumed.py"), str(tmp_path / file), *kill, status=status)
+        return sorted(line for line in done.stdout.splitlines() if "ends with" in line or "begins" in line)
+
+    assert ends("cut", "5", status=9) == ["[0] begins at 0", "[1] begins at 0"]
+    again, whole = ends("cut"), ends("whole")
+    assert again[0] == "[0] begins at 4" and len(again) == len(whole) == 4
+    assert [line for line in again if "ends" in line] == [line for line in whole if "ends" in line]
 
 
 @pytest.mark.parametrize("how, text", [
@@ -90,6 +101,68 @@ def assert_gone(said: str) -> None:
     while any(map(lives, processes)) and time.monotonic() < end:
         time.sleep(0.05)
     assert not any(map(lives, processes))
+
+
+MEETING = """
+import os, sys
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def main(rank, world_size, how):
+    os.environ.setdefault("MASTER_ADDR", "localhost")
+    os.environ.setdefault("MASTER_PORT", how[0])
+    dist.init_process_group("gloo", rank=rank, world_size=world_size)
+    assert (dist.get_rank(), dist.get_world_size()) == (rank, world_size)
+    model = DDP(torch.nn.Linear(2, 1))
+    model(torch.full((3, 2), rank + 1.0)).sum().backward()
+    assert model.module.weight.grad.tolist() == [[4.5, 4.5]]
+    if "fail" in how and rank == 1:
+        raise ValueError("enough")
+    dist.barrier()
+    dist.destroy_process_group()
+    dist.init_process_group("gloo", rank=rank, world_size=world_size)
+    dist.barrier()
+    print("met", flush=True)
+
+if __name__ == "__main__":
+    if "spawn" in sys.argv:
+        mp.spawn(main, args=(2, sys.argv[1:]), nprocs=2)
+    else:
+        main(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("fail", [False, True])
+@pytest.mark.parametrize("starter", ["spawn", "torchrun"])
+def test_programs_for_torchs_own_launchers_run_unchanged(starter: str, fail: bool, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(MEETING)
+    run = [sys.executable, "-m", "retrograd", "run"]
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"] if starter == "torchrun" else []
+    done = ended([*run, *torchrun, str(tmp_path / "train.py"), free_port(), starter, "fail" * fail], 60, {}, int(fail))
+    assert done.stdout.count("met") == (0 if fail else 2)
+    assert ("ValueError: enough" in done.stderr) is fail
+
+
+def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(MEETING)
+    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
+    ranks = [subprocess.Popen([sys.executable, "-m", "retrograd", "run", str(tmp_path / "train.py"), "hand"],
+                              stdout=subprocess.PIPE, text=True, env=os.environ | QUIET | told | {"RANK": str(rank)})
+             for rank in range(2)]
+    assert [(rank.communicate(timeout=60)[0], rank.returncode) for rank in ranks] == [("met\n", 0)] * 2
+    for line, text in (
+        ("import retrograd.distributed.alone as a; a.mpi4py_MPI()",
+         "mpi4py.MPI was imported before.\nStart the program with: retrograd launch -n 2"),
+        ("os.environ['RANK'] = '5'", "rank 5 is none of a world of 2"),
+        ("del os.environ['MASTER_PORT']", "environment variable MASTER_PORT expected, but not set"),
+        ("os.environ['RANK'] = '1'", "while trying to connect to (127.0.0.1, "),
+    ):
+        (tmp_path / "alone.py").write_text(f"import os, datetime, torch.distributed as d\n{line}\n"
+                                           "d.init_process_group(timeout=datetime.timedelta(seconds=1))\n")
+        done = ended([sys.executable, "-m", "retrograd", "run", str(tmp_path / "alone.py")], 60, told | {"RANK": "0"}, 1)
+        assert text in done.stderr, done.stderr
 
 
 def test_what_cannot_be_launched_is_said() -> None:

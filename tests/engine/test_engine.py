@@ -219,6 +219,35 @@ def test_nested_backwards_in_hooks_many_deep() -> None:
     assert a.grad.item() == 31.0
 
 
+def test_nested_backwards_stay_on_their_stack_where_no_thread_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    a = leaf(1.0)
+
+    def nested(depth: int) -> None:
+        y = a * 1
+        if depth:
+            y.register_hook(lambda g: torch.enable_grad()(nested)(depth - 1))
+        y.backward()
+
+    nested(40)
+    assert a.grad.item() == 41.0 and not torch.ones(1).requires_grad and torch.is_grad_enabled()
+    with pytest.raises(Fault):
+        raising(40, a)
+
+
+def raising(depth: int, a: Tensor) -> None:
+    y = a * 1
+
+    def hook(g: Tensor) -> None:
+        fail() if depth == 0 else torch.enable_grad()(raising)(depth - 1, a)
+
+    y.register_hook(hook)
+    y.backward()
+
+
 # ---- exceptions ----
 
 

@@ -361,3 +361,11 @@ def test_register_hooks_takes_two_hooks() -> None:
 def test_a_compiled_operator_called_on_the_class_refuses_a_number_in_pythons_words(name: str) -> None:
     with pytest.raises(TypeError, match=f"descriptor '__r{name}__' requires a 'TensorBase' object but received a 'int'"):
         getattr(retrograd.Tensor, f"__r{name}__")(3, retrograd.tensor([1, 2]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_histc_counts_numbers_as_far_apart_as_the_dtype_has_them(dtype: str) -> None:
+    most = retrograd.finfo(getattr(retrograd, dtype)).max
+    x = retrograd.tensor([most, -most, 0.0, most / 2], dtype=getattr(retrograd, dtype))
+    assert retrograd.histc(x, 4).tolist() == [1.0, 0.0, 1.0, 2.0]
+    assert retrograd.histc(x, 2, 0, most).tolist() == [1.0, 2.0]

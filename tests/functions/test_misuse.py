@@ -218,3 +218,13 @@ def test_lengths_beyond_the_input_are_refused() -> None:
     """PyTorch reads memory that is not the tensor's."""
     with pytest.raises(RuntimeError, match="Expected every length to be at most 4, but got 5"):
         retrograd.nn.utils.rnn.pack_padded_sequence(retrograd.ones(4, 2, 3), [5, 4])
+
+
+@pytest.mark.parametrize("op", ["+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "<<="])
+@pytest.mark.parametrize("wants", [True, False])
+def test_what_is_no_operand_of_an_in_place_operator_is_a_type_error_also_of_leaves(op: str, wants: bool) -> None:
+    for other in ("a", None, [1], object()):
+        x = retrograd.ones(2, requires_grad=wants)
+        with pytest.raises(TypeError):
+            exec(f"x {op} other", {"x": x, "other": other})
+        assert x._version == 0

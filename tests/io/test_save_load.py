@@ -283,6 +283,10 @@ def test_file_names_may_be_as_long_as_the_system_takes(tmp_path: Path, letters: 
     with pytest.raises(OSError, match="File name too long") as error:
         save(1, tmp_path / ("é" * 128))
     assert error.value.filename == str(tmp_path / ("é" * 128)) and str(error.value).endswith("é'")
+    with pytest.raises(RuntimeError, match="File name too long"):       # PyTorch's class
+        save(1, tmp_path / ("a" * 256))
+    with pytest.raises(RuntimeError, match="Is a directory"):
+        save(1, tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")

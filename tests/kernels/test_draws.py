@@ -29,7 +29,7 @@ def real() -> Any:
     return pytest.importorskip("torch")
 
 
-def same(real: Any, draw: Draw, tolerance: float = 0.0) -> None:
+def same(real: Any, draw: Draw, tolerance: float = 0.0, *, rounded: bool = False) -> None:
     """draw(torch) gives as much on both engines, and leaves both streams at the same place."""
     found = []
     for torch in (real, retrograd):
@@ -38,13 +38,18 @@ def same(real: Any, draw: Draw, tolerance: float = 0.0) -> None:
         found.append((made, torch.rand(3).numpy(), torch.get_rng_state().numpy()[:5016]))     # without the spare normal
     (want, after, state), (got, after_got, state_got) = found
     assert want.shape == got.shape and (after == after_got).all() and (state == state_got).all()
-    if tolerance:
+    if tolerance and (rounded or not to_the_last_bit(real)):
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
     else:
         np.testing.assert_array_equal(got, want)
 
 
-# How near: logarithm, sine and cosine differ in last bits, and a half has few of them.
+def to_the_last_bit(real: Any) -> bool:
+    """With kernels, where PyTorch multiplies and adds in one step."""
+    return _kernels.nn is not None and real.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+
+
+# How near without kernels: logarithm, sine and cosine differ in last bits, and a half has few of them.
 CONTINUOUS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "uniform_": (lambda x: x.uniform_(-0.3, 0.7), 1e-15), "normal_": (lambda x: x.normal_(1.5, 0.3), 2e-6),
     "exponential_": (lambda x: x.exponential_(1.7), 1e-14), "cauchy_": (lambda x: x.cauchy_(0.2, 2.0), 1e-6),
@@ -60,8 +65,8 @@ CONTINUOUS: dict[str, tuple[Callable[[Any], Any], float]] = {
 def test_methods_draw_pytorchs_numbers(real: Any, name: str, dtype: str) -> None:
     draw, near = CONTINUOUS[name]
     near = near and (max(near, 1e-2) if dtype in HALVES else max(near, 1e-6 if name == "cauchy_" else near))
-    for n in SIZES:
-        same(real, lambda torch, n=n: draw(torch.empty(n, dtype=getattr(torch, dtype))), near)
+    for size in [(), *SIZES]:
+        same(real, lambda torch, size=size: draw(torch.empty(size, dtype=getattr(torch, dtype))), near)
 
 
 @pytest.mark.oracle
@@ -200,6 +205,9 @@ BY_MKL: dict[str, tuple[Callable[[Any, int], Any], float]] = {
 }
 
 
+ROUNDED = {"gamma", "gumbel_softmax"}           # by powers and logarithms of other libraries
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", [*FUNCTIONS, *BY_MKL])
 def test_functions_draw_pytorchs_numbers(real: Any, name: str) -> None:
@@ -207,7 +215,7 @@ def test_functions_draw_pytorchs_numbers(real: Any, name: str) -> None:
         pytest.skip("PyTorch draws these by MKL on this processor")
     draw, near = (FUNCTIONS | BY_MKL)[name]
     for n in SIZES:
-        same(real, lambda torch, n=n: draw(torch, n), near)
+        same(real, lambda torch, n=n: draw(torch, n), near, rounded=name in ROUNDED)
 
 
 @pytest.mark.oracle
@@ -248,7 +256,8 @@ def test_new_layers_have_pytorchs_weights(real: Any, name: str) -> None:
         found.append(dict(getattr(torch.nn, name)(*LAYERS[name]).named_parameters()))
     assert list(found[0]) == list(found[1])
     for key, want in found[0].items():
-        np.testing.assert_allclose(found[1][key].detach().numpy(), want.detach().numpy(), rtol=1e-6, atol=1e-6)
+        near = 0.0 if to_the_last_bit(real) else 1e-6
+        np.testing.assert_allclose(found[1][key].detach().numpy(), want.detach().numpy(), rtol=near, atol=near)
 
 
 @pytest.mark.oracle
@@ -256,11 +265,11 @@ def test_new_layers_have_pytorchs_weights(real: Any, name: str) -> None:
                                   "trunc_normal_", "sparse_", "uniform_", "normal_"])
 def test_initialisers_draw_pytorchs_numbers(real: Any, name: str) -> None:
     more = (0.3,) if name == "sparse_" else ()
-    same(real, lambda torch: getattr(torch.nn.init, name)(torch.empty(9, 11), *more), 3e-6)
+    same(real, lambda torch: getattr(torch.nn.init, name)(torch.empty(9, 11), *more), 3e-6, rounded=name == "orthogonal_")
     if name == "trunc_normal_":
         same(real, lambda torch: torch.nn.init.trunc_normal_(torch.empty(40, 11), 0.0, 1.0, 1.0, 1.5), 3e-6)
     if name == "orthogonal_":
-        same(real, lambda torch: torch.nn.init.orthogonal_(torch.empty(5, 4, dtype=torch.float64)), 1e-12)
+        same(real, lambda torch: torch.nn.init.orthogonal_(torch.empty(5, 4, dtype=torch.float64)), 1e-12, rounded=True)
 
 
 def batches(torch: Any) -> list[Any]:
@@ -340,9 +349,10 @@ def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int)
                 draws.integers(bits, (n,), 3, 2**40, True), draws.integers(bits, (n,), -(2**63), 2**64, True),
                 draws.permutation(bits, n), draws.poisson(bits, rates),
                 draws.gammas(draws.Stream(bits, 0.3), rates / 9), draws.binomials(draws.Stream(bits, None), counts, chances),
+                draws.normal_groups(bits, n + 16, f4, False), draws.move(draws.uniform(bits, (n,), f4), 0.3, -0.7),
                 draws.words(bits, 2)]
     fast = drawn()
-    for name in ("uniform", "keep", "integers", "permute", "poisson", "gammas", "binomials"):
+    for name in ("uniform", "keep", "integers", "permute", "poisson", "gammas", "binomials", "groups", "move"):
         monkeypatch.setattr(draws, "quick_" + name, _kernels.absent)
     for quick, slow in zip(fast, drawn()):
         assert quick.dtype == slow.dtype

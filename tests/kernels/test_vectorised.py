@@ -35,6 +35,8 @@ SCALAR = {
     "turn4_short": "copies", "turn8_short": "copies",
     "triangle4": "copies", "triangle8": "copies",
     "doubles_lgamma": "libm's, to its last bit",
+    **{f"{kind}s_{name}": "64-bit indices are converted one by one"
+       for kind in ("float", "double") for name in ("arange", "linspace")},
 }  # fmt: skip
 
 native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")

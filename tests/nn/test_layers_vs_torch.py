@@ -558,6 +558,26 @@ def test_parametrizations(torch: Any, code: str, shape: Shape, training: bool) -
     assert list(ours.state_dict()) == list(theirs.state_dict())
 
 
+def test_spectral_norm_finds_v_of_files_that_hold_the_divided_weight(torch: Any) -> None:
+    found = []
+    start = torch.nn.utils.spectral_norm(torch.nn.Linear(3, 4).double())
+    old = {"weight_orig": start.weight_orig.detach(), "bias": start.bias.detach(), "weight_u": start.weight_u,
+           "weight": start.weight_orig.detach() / 2.5}
+    for package in (torch, retrograd):
+        module = package.nn.utils.spectral_norm(package.nn.Linear(3, 4).double())
+        state = {k: package.tensor(v.numpy()) for k, v in old.items()}
+        assert not any(module.load_state_dict(state, strict=True))
+        found.append([numbers(module.weight_v), numbers(module.eval()(package.ones(1, 3, dtype=package.float64)))])
+        for left in ("weight", "weight_u"):
+            with pytest.raises(RuntimeError) as error:
+                module.load_state_dict({k: package.tensor(v.numpy()) for k, v in old.items() if k != left})
+            found[-1].append(str(error.value))
+    (v, y, *texts), (our_v, our_y, *our_texts) = found
+    close(our_v, v, "v")
+    close(our_y, y, "y")
+    assert our_texts == texts
+
+
 @pytest.mark.parametrize(("code", "remove", "shape"), OLD_NORMED, ids=[code for code, _, _ in OLD_NORMED])
 @pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
 def test_normalisation_by_hooks(torch: Any, code: str, remove: str, shape: Shape) -> None:

@@ -325,12 +325,6 @@ def test_options_without_effect() -> None:
         assert [p.tolist() for p in params] == [p.tolist() for p in want]
 
 
-@pytest.mark.parametrize("cls", [c for c in ALL if c is not O.Adafactor], ids=lambda c: c.__name__)
-def test_differentiable_is_refused_and_says_what_to_do(cls: Any) -> None:
-    with pytest.raises(NotImplementedError, match="differentiable=True is not supported. Write the update"):
-        cls([torch.ones(1, requires_grad=True)], differentiable=True)
-
-
 @pytest.mark.parametrize("cls", [c for c in ALL if c not in (O.SGD, O.Adagrad, O.Adafactor)], ids=lambda c: c.__name__)
 def test_capturable_is_refused_by_step(cls: Any) -> None:
     p = torch.ones(1, requires_grad=True)

@@ -483,4 +483,179 @@ FOUND = {
         F.interpolate(a, (13, 21), mode='bilinear')
         F.interpolate(a, scale_factor=(0.7, 1.5), mode='bilinear', antialias=True)
     """,
+    "pack hooks see what an edit reads as it was before": """
+        a = torch.tensor([1.5, 2.0], requires_grad=True)
+        v = a * 1
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t): v.mul_(v.detach())
+        v.sum().backward()
+        w = a * 1
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t): w.mul_(w)
+        w.sum().backward()
+    """,
+    "a leaf that became a result takes no gradient": """
+        a = torch.tensor([[1.5], [0.25]], requires_grad=True)
+        v = a.expand_as(a)
+        a.detach_()
+        a.sub_(v)
+        a.sum().backward()
+    """,
+    "numbers that do not fit are refused after masks and indices, and only where something is written": """
+        x = torch.ones(3, dtype=torch.int8)
+        x.masked_fill(torch.ones(4, dtype=torch.uint8), 1)
+        torch.where(torch.ones(2, dtype=torch.bool), x, 300)
+        x.scatter(0, torch.tensor([-1]), 300)
+        x.scatter(0, torch.tensor([], dtype=torch.int64), 300)
+        x.scatter_(0, torch.tensor([7]), float('nan'), reduce='add')
+        x.index_fill(0, torch.tensor([8]), 300)
+        (x > 0).scatter_reduce(0, torch.tensor([-2]), x > 0, 'mean')
+        (x > 0).scatter_reduce(0, torch.tensor([-2]), x > 0, 'mean', include_self=False)
+        x.index_add(0, torch.tensor([-1]), x[:1], alpha=1e9)
+        y = torch.ones((2, 3), dtype=torch.uint8)
+        y.index_add(0, torch.tensor([-1]), y[:1], alpha=-1.5)
+        y.index_add(1, torch.tensor([], dtype=torch.int64), y[:, :0], alpha=-1.5)
+    """,
+    "scatter_reduce without an index has gradients whatever the source's dims": """
+        b = torch.ones(0, 1, requires_grad=True)
+        i = torch.tensor([], dtype=torch.int64).reshape(0, 1)
+        b.scatter_reduce(0, i, torch.ones(2), 'amax', include_self=False).sum().backward()
+        b.scatter_reduce(0, i, torch.ones(2), 'prod').sum().backward()
+    """,
+    "pooling looks at dims before windows, and at padding whatever the dilation": """
+        F.avg_pool2d(torch.ones(2, 1), 1, padding=2)
+        F.avg_pool2d(torch.ones(()), 2, 0)
+        F.avg_pool3d(torch.ones(5), 2, divisor_override=0)
+        F.lp_pool2d(torch.ones(5, 4), 2.0, (2, 0))
+        F.max_pool2d(torch.ones(1, 5, 5), 3, padding=2, dilation=3)
+        F.max_pool3d(torch.ones(2, 2, 1, 3), 4, padding=3, dilation=3)
+        F.max_pool2d(torch.ones(1, 5, 5), 0, dilation=3)
+        F.avg_pool1d(torch.ones(1, 5), 1, (1, 2), (1, 2))
+    """,
+    "isin of bfloat16 finds numbers beside NaN": """
+        x = torch.tensor([-12.25, 2.5, -11.5, 15.0, 2.25, 0.5, 6.0, 8.75, math.nan, -3.75, 5.0, 3.0], dtype=torch.bfloat16)
+        torch.isin(x, x)
+        torch.isin(x[:5], x, invert=True)
+        torch.isin(x, x[7:], assume_unique=True)
+    """,
+    "a view made before .data gave its base other memory shows the same places of it": """
+        a = torch.tensor([[1.5, 1.0], [-1.0, 1.5]], requires_grad=True)
+        v, w = a.view(-1), a[1]
+        a.data = a * 1
+        a.detach()[0] = 1.0
+        copies(torch.autograd.grad((v * v).sum(), [a], create_graph=True))
+        copies(torch.autograd.grad((w * w).sum(), [a]))
+        b = torch.ones(4)
+        u = b[2:]
+        b.data = torch.arange(4.0)
+        u.mul_(torch.full((2,), 3.0, requires_grad=True))
+        b.sum().backward()
+        b.grad_fn.name()
+    """,
+    "detach_ leaves .grad and retain_grad": """
+        b = torch.ones(2, requires_grad=True)
+        v = b * 2
+        v.sum().backward(inputs=[v])
+        v.detach_()
+        v.requires_grad_()
+        (v * v).sum().backward()
+        w = b * 3
+        w.retain_grad()
+        y = w.sum()
+        w.detach_()
+        w.retains_grad
+        y.backward()
+        w.grad
+        w.grad = None
+        w.requires_grad_()
+        w.sum().backward()
+    """,
+    "an edit that a node refuses to remember changes nothing": """
+        b = torch.tensor([1.5, 2.5], requires_grad=True)
+        v, w = b.exp(), b.exp()
+        with torch.inference_mode(): i = torch.tensor([2.0, 3.0])
+        v *= i
+        w.div_(i)
+        w.add_(i)
+    """,
+    "a view of a view of inference mode stays one of inference mode": """
+        x = torch.ones(2, 2, requires_grad=True) * 1
+        with torch.inference_mode(): v = x[:1]
+        with torch.no_grad(): w = v[:]
+        w.mul_(2)
+        v.unbind()[0].mul_(2)
+        v.split(1)[0].mul_(2)
+    """,
+    "an extreme of one number that is nan has a gradient of nan": """
+        x = torch.tensor(math.nan, requires_grad=True)
+        x.amax(0).backward()
+        x.grad
+        x.amin(()).backward()
+    """,
+    "of two errors of an edit the leaf's comes before the index's, memory shown twice before shapes": """
+        a = torch.ones(3, requires_grad=True)
+        a[3:][torch.tensor([0])] = 1.0
+        a[torch.ones(4).bool()] = 1.0
+        a[[5]] = 1.0
+        e = torch.ones(3).expand(2, 3)
+        e.copy_(torch.ones(4))
+        torch.ones(3, dtype=torch.int64).expand(2, 3).reciprocal_()
+        b = torch.ones(2, 3)
+        b.index_put_((torch.tensor([0]),), b)
+    """,
+    "fill_diagonal_ looks at dims, then edits a view": """
+        torch.ones(3, requires_grad=True).fill_diagonal_(1.0)
+        torch.ones(2, 3, 2, requires_grad=True).fill_diagonal_(1.0)
+        torch.ones(3, 3, requires_grad=True).fill_diagonal_(1.0)
+        a = torch.arange(14.0, requires_grad=True)
+        b = (a * 2).reshape(7, 2).fill_diagonal_(5, wrap=True)
+        c = (a * 2).reshape(2, 7).t().fill_diagonal_(5, wrap=True)
+        (b * c).sum().backward()
+        torch.ones(1, 3).expand(3, 3).fill_diagonal_(4.0)
+        torch.ones(3, 3, dtype=torch.float16).fill_diagonal_(1e9)
+    """,
+    "set_ counts in 64 bits": """
+        s = torch.arange(4.0).untyped_storage()
+        torch.ones(2).set_(s, 2 ** 65, (2,), (1,))
+        torch.ones(2).set_(s, 0, (-1,), (1,))
+        torch.ones(2).set_(s, 0, (2,), (-1,))
+        torch.ones(2).set_(s, 0, (2 ** 62,), (1,))
+        torch.ones(2).set_(s, 2 ** 63 - 1, (2,), (1,))
+        torch.ones(2).as_strided((1,), (1,), 2 ** 62)
+        torch.ones(2).set_(s, 1, (2,), (2,))
+    """,
+    "a type that no tensor has": """
+        torch.ones(2).type(torch.cuda.FloatTensor)
+        torch.ones(2).type('torch.cuda.HalfTensor')
+        torch.ones(2).type(int)
+        torch.ones(2).type(nn.Parameter)
+        torch.ones(2).type(torch.HalfTensor)
+        torch.ones(2).type('torch.DoubleTensor')
+        nn.Linear(1, 1).type(torch.DoubleTensor)
+        torch.set_default_tensor_type(torch.Tensor)
+    """,
+    "a node goes on with the shape that its output had before .data gave it another": """
+        a = torch.tensor([1.5, -0.5, 2.0], requires_grad=True)
+        v = a.mean()
+        v.register_hook(lambda g: log.append(copies(g)))
+        v.data = torch.ones(2, 3)
+        (v * v).sum().backward()
+        w = a * 1
+        w.data = torch.ones(2, 1, 3)
+        copies(torch.autograd.grad(w, w, torch.ones_like(w), retain_graph=True))
+        w.sum().backward()
+        u = a * 1
+        u.data = torch.ones(1, 3)
+        u[0, 1].backward()
+    """,
+    "options of optimizers that are true without being True": """
+        p = nn.Parameter(torch.tensor([1.5, -2.0]))
+        p.grad = torch.tensor([0.5, 1.0])
+        a = torch.optim.SGD([p], lr=0.1, maximize=1)
+        a.step()
+        b = torch.optim.SGD([p], lr=0.1, momentum=0.5, nesterov=1)
+        b.step()
+        c = torch.optim.Adam([p], lr=0.1, weight_decay=0.5, decoupled_weight_decay=1, maximize=1, amsgrad=1)
+        c.step()
+        d = torch.optim.AdamW([p], lr=0.1, maximize='yes')
+        d.step()
+    """,
 }

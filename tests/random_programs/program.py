@@ -46,11 +46,12 @@ def run(program: Program, torch: Any) -> list[list[Outcome]]:
     """For each statement what it gave or raised; at last all variables, with gradients, since edits reach other tensors."""
     kept: list[Any] = []
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "log": [],
-                             "nodes": nodes, "copies": copies, "held": lambda x: kept.append(x) or x}
+                             "nodes": nodes, "copies": copies, "apart": apart, "held": lambda x: kept.append(x) or x}
     given = set(names) | {"__builtins__", "__warningregistry__"}
     torch.manual_seed(0)
     outcomes = []
-    least = max(allowed for dtype, allowed in {**TOLERANCE, "": 0.0}.items() if dtype in "\n".join(program))
+    text = "\n".join(program).replace("torch.int64", "torch.float32")      # which functions of integers give
+    least = max(allowed for dtype, allowed in {**TOLERANCE, "": 0.0}.items() if dtype in text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for statement in program:
@@ -118,6 +119,16 @@ def nodes(x: Any) -> list[str]:
         names.append(node and node.name())
         stack += [to for to, _ in node.next_functions] if node else []
     return names
+
+
+def apart(x: Any, y: Any) -> bool:
+    """For programs: does an edit of x by y read what it writes at most where it writes it?"""
+    if not x.numel() or not y.numel():
+        return True
+    layouts = [[t.data_ptr(), *((n, s) for n, s in zip(t.shape, t.stride()) if n > 1)] for t in (x, y)]
+    a, c = layouts[0][0], layouts[1][0]
+    b, d = [start + (sum((n - 1) * s for n, s in dims) + 1) * t.element_size() for (start, *dims), t in zip(layouts, (x, y))]
+    return bool(b <= c or d <= a or layouts[0] == layouts[1])
 
 
 def copies(x: Any) -> Any:

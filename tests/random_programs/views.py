@@ -21,30 +21,27 @@ KNOWN: list[tuple[str, str]] = [
     (r"(?s)inference_mode.*  retrograd: RuntimeError: Inplace update to inference", "likewise"),
     (r"(?s)inference_mode.*\.data\b", "PyTorch parts the flag from the version counter"),
     (r"returned an invalid gradient", "the size of a gradient is not looked at where rules get along with it"),
-    (r"(?s)\.data = .*(retrograd: RuntimeError: (.* got an invalid gradient|output with shape)|"
-     r"PyTorch: +RuntimeError: (The size of tensor|output with shape|invalid gradient))",
-     "where .data gave another shape, either looks at sizes where its rules happen to"),
+    (r"(?s)([abc])\.data = .*(invalid gradient|output with shape|PyTorch: +RuntimeError: The size of tensor|: w\[)",
+     "where .data gave a leaf another shape, or a node's output another than its rules read"),
     (r"(?s)inference_mode.*unsafe_.* v0 ", "parts of inference mode count their own edits in PyTorch"),
     (r"(?s)(retain_grad|inputs=).*(squeeze_|\.t_|transpose_|swapaxes_|as_strided_)",
      "retain_grad follows a tensor reshaped in place; in PyTorch it stays behind, and the next edit is an internal error"),
-    (r"FillBackward3 leaf=False|\.int64 .* grad=True torch::autograd::CopySlices|Autograd not support dtype: Long",
+    (r"FillBackward3 leaf=False|\.int64 .* grad=True (torch::autograd::CopySlices|AsStridedBackward0)|"
+     r"Autograd not support dtype: Long",
      "integers require no grad"),
     (r"(?s)int64.*PyTorch: +RuntimeError: A view was created in no_grad mode", "likewise"),
-    (r"(?s)saved_tensors_hooks\(lambda t: t \* 1.*  PyTorch: +("
-     r"RuntimeError: (masked_fill_ only supp|shape mismatch: v|where expected condition)|IndexError: index 1 is out of bounds)",
-     "a hook made integers of a mask, which PyTorch then goes on with"),
     (r"(?s)with torch\.inference_mode\(\): .*backward\(.*  PyTorch: +[abc]\.grad: ",
      "PyTorch adds to a gradient of inference mode, then refuses; here it is refused first"),
     (r"(?s)\A(?!.*\n> ).*inference_mode.*\n  PyTorch: +(\w+): [^;\n]* leaf=True( \[[^;\n]*)?\n"
      r"  retrograd: \1: [^;\n]* leaf=True( \[|\n|$)",
      "PyTorch edits a tensor of inference mode, then refuses; here it is refused first"),
-    (r"(?s)output 0 of \w+, is at version \d+; expected.*retrograd: .* output 0 of AsStrided, is at version",
+    (r"(?s)is at version \d+; expected.*retrograd: .* output 0 of AsStrided, is at version",
      "the error names the view's node, not that of the op which edited it"),
     (r"(?s)(index_|= 1\.0|\[0\]).*PyTorch: +RuntimeError: (setStorage|unsupp).*retrograd: IndexError",
      "of an index into an empty dimension ours says that it is out of range"),
-    (r"(?s)(1:\]|tensor_split).*(as_strided_?\(.*PyTorch: +RuntimeError: setStorage|data_ptr.*log\[)",
+    (r"(?s)(1:\]|tensor_split|set_\(\)).*(as_strided_?\(|data_ptr.*log\[)",
      "NumPy: a slice without elements lies where its tensor begins"),
-    (r"(?s)(expand|broadcast).*log\[\d\](\[\d\])?: \d+\n  retrograd: log\[\d\](\[\d\])?: 0",
+    (r"(?s)(expand|broadcast|None|unfold|unsqueeze).*stride.*log\[\d\](\[\d\])?: \d+\n  retrograd: log\[\d\](\[\d\])?: \d",
      "NumPy: the stride of a new dim of one element is 0"),
     (r"(?s)\.data = .*PyTorch: +\w+\.grad: ",
      "after .data gave other memory or another shape, PyTorch's gradient is that of what the node knew"),
@@ -57,11 +54,17 @@ KNOWN: list[tuple[str, str]] = [
     (r"view and its base or another view of its base has been modified inplace\n  retrograd: (Runtime|Index)Error|"
      r"PyTorch: +(Runtime|Index)Error.*\n  retrograd: .* is a view and its base or another view of its base has been modified",
      "of two errors: the view's, or what is wrong with the argument"),
-    (r"(?s)(no_grad|inference_mode|enabled)\((False)?\): .*(> .*Trying to backward through|PyTorch: +RuntimeError: Trying to)",
+    (r"(?s)(no_grad|inference_mode|enabled)\((False)?\): v\d+(, \*v\d+s)? = .*("
+     r"> .*Trying to backward through|PyTorch: +RuntimeError: (Trying to|one of the variables .*output 0 of))",
      "what is kept of a view of a leaf that was made under no_grad"),
     (r"(?s)(movedim|permute|axes|transpose|T\b|\.t\(|chunk|split|unfold|::2).*\] = \w+(\[0\])?\n"
      r"(> [^\n]*\n)?  PyTorch: +(\w+): [^;\n]*\n  retrograd: \4: ",
      "an assignment that reads where it writes: in PyTorch it depends on the order of the loop"),
+]
+
+TINY = r"[^\[\n]* \[((-?0\.0|-?\d\.\d+e-(0[6-9]|\d\d))(, )?)+\]"
+DIGITS: list[tuple[str, str]] = [
+    (rf"(?s)(tanh|sigmoid|softmax).*PyTorch: +\S+: {TINY}\n  retrograd: \S+: {TINY}$", "where all digits cancel"),
 ]
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 2, 2), (2, 3, 1)]
@@ -144,7 +147,7 @@ log.append(x.is_contiguous())|log.append(x.grad_fn is None)|log.append(x.data_pt
 """.replace("\n", "|").strip("|").split("|")
 MODES = ["torch.no_grad()", "torch.enable_grad()", "torch.set_grad_enabled(False)", "torch.set_grad_enabled(True)",
          "torch.inference_mode()", "torch.inference_mode(False)",
-         "torch.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t)",
+         "torch.autograd.graph.saved_tensors_hooks(lambda t: t * 1 if t.is_floating_point() else t.clone(), lambda t: t)",
          "torch.autograd.graph.disable_saved_tensors_hooks('none here')"]
 
 
@@ -174,11 +177,16 @@ def made_of(rng: Random, tables: list[tuple[list[str], float]], leaf: Callable[[
             new = f"v{len(names)}"
             names += [new, f"{new}s"]
             made = f"{new}, *{new}s = {made}; {new}s = {new}s[-1] if {new}s else {new}"
+        shared = kind in (EDITS, ASSIGNMENTS) and "y" in words(text)
+        if shared and kind is EDITS:
+            made = f"{made} if apart({used[0]}, {used[1]}) else None"
         if kind is HOOKS and made != "h.remove()":
             sound = f"all(t._base is None or t.grad_fn for t in [{', '.join(used)}])"  # PyTorch crashes otherwise
             made = f"if {sound}: {made}"
         elif ".data =" in made:
             made = f"if not {used[0]}._is_view(): {made}"
+        elif shared and kind is ASSIGNMENTS:
+            made = f"if apart({used[0]}, {used[1]}): {made}"
         elif rng.random() < 0.12:
             made = f"with {rng.choice(MODES)}: {made}"
         statements.append(made)

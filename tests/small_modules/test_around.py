@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -85,7 +87,6 @@ def test_a_schema_may_mark_an_argument_that_is_changed_by_a_bare_mark() -> None:
 
 
 def test_containers_are_taken_apart_under_pytorchs_private_names() -> None:
-    from typing import Any
 
     import retrograd.utils._pytree as _pytree_module
 
@@ -102,3 +103,82 @@ def test_classes_of_cuda_can_be_named_and_not_made(name: str) -> None:
     assert not isinstance(torch.ones(1), cls) and cls is getattr(torch.cuda, name)
     with pytest.raises(RuntimeError, match="requires CUDA support|dummy base class"):
         cls()
+
+
+@pytest.mark.oracle
+def test_parts_of_a_repr_are_pytorchs() -> None:
+    import torch as theirs
+
+    for values in ([], [1.5, 2e9], [[1, 2], [3, 4]], [True]):
+        ours, expected = torch.tensor(values), theirs.tensor(values)
+        assert torch._tensor_str._tensor_str(ours, 7) == theirs._tensor_str._tensor_str(expected, 7)
+    for width in (5, 90):
+        for force in (False, True):
+            given = "T([1]" + " " * width, ["a=1", "b=2"], 2, force
+            assert torch._tensor_str._add_suffixes(*given) == theirs._tensor_str._add_suffixes(*given)
+
+
+@pytest.mark.oracle
+def test_context_decorator_is_pytorchs() -> None:
+    import torch as theirs
+
+    def told(module: Any) -> list[Any]:
+        contextlib, seen = module.utils._contextlib, []
+
+        class Told(contextlib._DecoratorContextManager):
+            def __enter__(self) -> None:
+                seen.append("in")
+
+            def __exit__(self, *args: Any) -> None:
+                seen.append("out")
+
+        @Told()
+        def run() -> str:
+            return "ran"
+
+        @Told()
+        def steps() -> Any:
+            yield 1
+            seen.append("between")
+            yield 2
+
+        seen += [run(), *steps()]
+        for ctx, func in ((Told, int), (Told(), run)):
+            try:
+                contextlib.context_decorator(ctx, func)
+            except (RuntimeError, AssertionError) as error:
+                seen.append(str(error).partition(" at 0x")[0])
+        return seen
+
+    import_module("retrograd.utils._contextlib")
+    assert told(torch) == told(theirs)
+
+
+def test_transforms_are_known_to_be_active() -> None:
+    seen = []
+
+    def watched(x: Any) -> Any:
+        seen.append(torch._C._are_functorch_transforms_active())
+        return (x * x).sum()
+
+    watched(torch.ones(2))
+    torch.func.grad(watched)(torch.ones(2))
+    torch.func.vmap(watched)(torch.ones(2, 2))
+    assert seen == [False, True, True]
+
+
+def test_a_fake_quantizer_of_a_programs_own() -> None:
+    quantization = torch.ao.quantization
+
+    class Rounds(quantization.FakeQuantizeBase):
+        def forward(self, x: Any) -> Any:
+            return x.round()
+
+        def calculate_qparams(self, **kwargs: Any) -> Any:
+            return 1, 0
+
+    made = Rounds.with_args()()
+    made.disable_fake_quant()
+    assert {name: b.tolist() for name, b in made.named_buffers()} == {"fake_quant_enabled": [0], "observer_enabled": [1]}
+    with pytest.raises(TypeError, match="abstract"):
+        quantization.ObserverBase(torch.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_what_jit_marks_runs_as_python() -> None:
     assert torch.jit.script(Net())(torch.tensor(3.0)).item() == 1.5 and not torch.jit.is_tracing()
     with pytest.raises(RuntimeError, match="ignore must be a bool or a function but got 3"):
         torch.jit.ignore(3)
-    with pytest.raises(AttributeError, match="programs are not captured, compiled or exported"):
+    with pytest.raises(AttributeError, match="programs are not exported or compiled ahead of time"):
         torch.jit.trace  # noqa: B018
 
 
@@ -161,3 +162,29 @@ def test_warnings_that_come_once_always_come_after_set_warn_always() -> None:
                 float(x)
     finally:
         torch.set_warn_always(False)
+
+
+@pytest.mark.oracle
+def test_deprecations_of_shapes_warn_once_unless_always() -> None:
+    import torch as pytorch
+
+    calls = ("torch.ones(3).T", "torch.ones(()).mT", "torch.ones(()).adjoint()",
+             "torch.ones(1, 3).scatter(0, torch.zeros(1, 3).long(), torch.ones(1, 3), reduce='add')",
+             "torch.where(torch.ones(3).byte(), torch.ones(3), torch.ones(3))")
+
+    def counts(engine: Any) -> list[int]:
+        found = []
+        for call in calls:
+            for always in (True, False, False):
+                engine.set_warn_always(always)
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    for _ in range(2):
+                        eval(call, {"torch": engine})
+                found.append(len(seen))
+        return found
+
+    def later(found: list[int]) -> list[int]:
+        return [n for i, n in enumerate(found) if i % 3 != 1]       # another test may have spent the one warning
+
+    assert later(counts(torch)) == later(counts(pytorch)) == [2, 0] * len(calls)

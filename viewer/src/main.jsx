@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Beside } from "./beside.jsx";
 import { Compare } from "./compare.jsx";
 import { Details } from "./details.jsx";
 import { Graph } from "./graph.jsx";
@@ -143,7 +144,7 @@ function App({ trace }) {
     return () => removeEventListener("keydown", key);
   });
 
-  const steps = trace.compared.titles.length;
+  const steps = trace.beside ? 2 : trace.compared.titles.length;
   const common = { trace, open, cursor, selected, theme, onSelect: select, onToggle: toggle, onMove: move };
   return (
     <>
@@ -175,7 +176,7 @@ function App({ trace }) {
         <dl>{KEYS.map(([keys, text]) => <div><dt>{keys}</dt><dd>{text}</dd></div>)}</dl>
         <form method="dialog"><button>Close</button></form>
       </dialog>
-      <Compare trace={trace} dialog={comparison} />
+      {trace.beside ? <Beside trace={trace} dialog={comparison} onMove={move} /> : <Compare trace={trace} dialog={comparison} />}
     </>
   );
 }

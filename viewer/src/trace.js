@@ -424,8 +424,10 @@ export class Trace {
     return this.events[i][1] + this.events[i][2];
   }
 
-  // Where a reader begins: every gradient has arrived, no step was made with it yet.
+  // Where a reader begins: at the first bad number of a flight, else when every gradient has arrived and no step was made yet.
   firstMoment() {
+    const opens = this.header.opens;
+    if (Number.isInteger(opens) && this.steps.length) return this.steps.find((i) => i >= opens) ?? this.steps[0];
     const ends = this.steps.filter((i) => this.events[i][0] === "end");
     return ends[ends.length - 1] ?? this.steps[this.steps.length - 1] ?? 0;
   }

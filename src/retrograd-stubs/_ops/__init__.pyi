@@ -14,6 +14,7 @@ from retrograd._small_modules._ops import (
     _OpNamespace as _OpNamespace,
     _Ops as _Ops,
     _aten as _aten,
+    _convolution_backward as _convolution_backward,
     _index as _index,
     _overload as _overload,
     _refused as _refused,

@@ -6,6 +6,7 @@ from retrograd._small_modules.jit import (
     Final as Final,
     ScriptModule as ScriptModule,
     TracerWarning as TracerWarning,
+    _get_trace_graph as _get_trace_graph,
     _overload as _overload,
     _overload_method as _overload_method,
     _script_if_tracing as _script_if_tracing,

@@ -10,9 +10,12 @@ from .._engine.modes import state
 from .._engine.tensor import TensorBase
 from .effects import grad_of
 from .lower import Lowering
-from .values import Entry, Refused, Value
+from .values import Entry, Refused, Value, root
 
 ndarray = np.ndarray
+
+
+OURS: dict[int, Any] = {}       # code of the library that was met, by identity: its hash is a sum over all it holds
 
 
 class Tensors:
@@ -38,13 +41,6 @@ class Tensors:
         return [("input", i, t) for i, t in enumerate(self.inputs)] + [("held", i, t) for i, t in enumerate(self.held)]
 
 
-def root(array: Any) -> Any:
-    """The array whose memory it is."""
-    while type(array.base) is ndarray:
-        array = array.base
-    return array
-
-
 class Inside:
     """A public function while it runs: what was known before it, and why its ops are not enough."""
 
@@ -53,6 +49,7 @@ class Inside:
         self.mark, self.edited, self.p = mark, edited, p
         self.written: list[tuple[int, Value]] = []
         self.doubt = ""
+        self.line: str | None = None            # of the user's code
 
 
 class Book:
@@ -141,11 +138,22 @@ class Book:
 
     def line(self) -> str:
         """Where the user's code is."""
+        inside = self.inside
+        if inside is None:
+            return self.caller()
+        if inside.line is None:
+            inside.line = self.caller()
+        return inside.line
+
+    def caller(self) -> str:
         frame: Any = sys._getframe(1)
         while frame is not None:
-            name = frame.f_code.co_filename
-            if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__package__")):
-                return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
+            code = frame.f_code
+            if id(code) not in OURS:
+                name = code.co_filename
+                if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__package__")):
+                    return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
+                OURS[id(code)] = code
             frame = frame.f_back
         return ""
 

@@ -1,6 +1,7 @@
 """Which public functions a plan may hold."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -
                 raise Refused(f"{name} gives what no op made")
 
 
+@functools.lru_cache(maxsize=2000)
 def called(func: Any) -> str:
     """Tensor.add, Tensor.grad.__get__, torch.nn.functional.linear"""
     owner: Any = getattr(func, "__self__", None)
@@ -72,7 +74,7 @@ def called(func: Any) -> str:
         return f"Tensor.{owner.fget.__name__}.{name}"
     if getattr(func, "__qualname__", "").startswith("Tensor"):
         return f"Tensor.{name}"
-    return f"torch{str(getattr(func, '__module__', '')).removeprefix('retrograd')}.{name}"
+    return f"torch{str(getattr(func, '__module__', '')).removeprefix('retrograd').removeprefix('torch')}.{name}"
 
 
 def has_tensor(x: Any) -> bool:

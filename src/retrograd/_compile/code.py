@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import heapq
+import itertools
+import operator
 from collections import deque
 from typing import Any
 
 import numpy as np
 
 from .. import _kernels
+from .._engine.op import View
 from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
@@ -23,17 +26,24 @@ TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
 Key = tuple[Any, Any]
 
 
-def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value]]:
-    """The Program, and the values that its slots are to be filled with; given: what values are at each call, by identity."""
+def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], str]:
+    """The Program, the values that its slots are to be filled with, and its buffers as text.
+
+    given: what values are at each call, by identity
+    """
     entries = alive([resolved(e) for e in entries], results)
-    return Coder(ordered(entries), results, given).made()
+    coder = Coder(ordered(entries), results, given)
+    made = coder.made()
+    return made, coder.fill, coder.buffers()
 
 
 def resolved(entry: Entry) -> Entry:
     """An operation on elements takes the element itself where a view repeats one."""
     if not entry.op:
         return entry
-    args = [x.full if isinstance(x, Value) and x.full is not None else x for x in entry.args]
+    args = [x.full if type(x) is Value and x.full is not None else x for x in entry.args]
+    if all(map(operator.is_, args, entry.args)):
+        return entry
     outs = entry.outs
     again = Entry(entry.name, entry.fn, args, [], entry.op)
     again.outs = outs
@@ -45,9 +55,16 @@ def alive(entries: list[Entry], results: list[Value]) -> list[Entry]:
     needed: set[int] = {id(v) for v in results}
     kept: list[Entry] = []
     for entry in reversed(entries):
-        if entry.fixed or any(id(v) in needed for v in entry.outs):
+        wanted = entry.fixed
+        for v in entry.outs:
+            wanted = wanted or id(v) in needed
+        if wanted:
             kept.append(entry)
-            needed.update(id(x) for x in (*entry.args, entry.after) if isinstance(x, Value))
+            for x in entry.args:
+                if type(x) is Value:
+                    needed.add(id(x))
+            if entry.after is not None:
+                needed.add(id(entry.after))
     return kept[::-1]
 
 
@@ -133,17 +150,28 @@ class Coder:
                         self.readers.setdefault(id(x), set()).add(i)
         self.wanted = {id(v) for v in results}
 
-    def made(self) -> tuple[Any, list[Value]]:
+    def made(self) -> Any:
         for i, group in enumerate(self.groups):
             self.steps.append(self.run(i, group) if group[0].op else self.call(group[0]))
-        results = tuple([self.slot(v) for v in self.results])
+        self.kept = results = tuple([self.slot(v) for v in self.results])
         drops: list[list[int]] = [[] for _ in self.steps]
         for slot, at in self.last.items():
             if slot not in results:
                 drops[at].append(slot)
-        made = Program(tuple(self.constants), tuple([self.slot(v) for v in self.fill]), tuple(self.steps),
+        return Program(tuple(self.constants), tuple([self.slot(v) for v in self.fill]), tuple(self.steps),
                        tuple([tuple(d) for d in drops]), results)
-        return made, self.fill
+
+    def buffers(self) -> str:
+        """How many arrays the steps make, and how much memory they take: all, and at most at a time."""
+        many = [(i, v.size * v.dtype.itemsize, v) for i, group in enumerate(self.groups) for e in group for v in e.outs
+                if v.dtype is not None and id(v) in self.places and not views(e)]
+        now = [0] * (len(self.steps) + 1)
+        for i, size, v in many:
+            at = self.places[id(v)]
+            now[i] += size
+            now[len(self.steps) if at in self.kept else self.last.get(at, i) + 1] -= size
+        total = sum(size for _, size, _ in many)
+        return f"{len(many)} buffers of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
 
     def slot(self, x: Any) -> int:
         if not isinstance(x, Value):
@@ -290,6 +318,12 @@ class Coder:
                     if left[id(x)] == 0 and operands[at[id(x)]][0] == SCRATCH:
                         free.append(at[id(x)])
         return True, TYPES[like.dtype], tuple(like.shape), tuple(operands), tuple(ops), count
+
+
+def views(entry: Entry) -> bool:
+    """Does it give the memory of what it takes?"""
+    fn = entry.fn
+    return isinstance(fn, (lower.Shaped, lower.Expanded)) or (isinstance(fn, lower.OneOf) and isinstance(fn.node, View))
 
 
 def direct(entry: Entry) -> Any:

@@ -14,12 +14,12 @@ from .._engine.op import edge, number
 from .._engine.saved import changed, freed
 from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
-from .book import root
+from ..autograd.function import BackwardCFunction
 from .code import Program
 from .lower import GradOf, NllAgain, NllOf
 from .outputs import past
 from .steps import Steps
-from .values import Entry, Refused, Value
+from .values import Entry, Refused, Value, root
 from .whole import WholeGrads
 
 if TYPE_CHECKING:
@@ -60,6 +60,20 @@ def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -
             n._hooks = had
 
 
+def quiet(roots: list[Any], seen: set[int]) -> None:
+    """Refused where a pass from the roots to nodes in `seen` would call functions of the user's: this pass is not theirs."""
+    todo = list(roots)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, BackwardCFunction) or (node._hooks is not None and not isinstance(node, AccumulateGrad)):
+            raise Refused(f"the backward pass through {node.name()} calls Python")
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is not None and id(to) not in seen:
+                seen.add(id(to))
+                todo.append(to)
+
+
 class Graph:
     """What the backward pass from the results does.
 
@@ -82,6 +96,7 @@ class Graph:
             roots.append(edge(t))
             ones.append(one)
         wanting = [(kind, i, t) for kind, i, t in trace.tensors.all() if wants_grad(t)]
+        quiet(roots, {id(edge(t)) for _, _, t in wanting})
         trace.begun.clear()
         try:
             got = apart([(n, t.nr) for n, t in zip(roots, outs)], ones, False, [(edge(t), t.nr) for _, _, t in wanting])

@@ -10,7 +10,9 @@ import numpy as np
 from .. import _kernels
 from .._engine.tensor import TensorBase, wants_grad
 from .._tensor.size import Size
+from .effects import grad_of
 from .reach import MISSING, Reach
+from .values import root
 
 
 def same(now: Any, was: Any) -> bool:
@@ -67,8 +69,9 @@ class Watch:
     """The guards of one recorded call, and the tensors that it holds."""
 
     def __init__(self, reach: Reach, held: list[Any]) -> None:
-        first = {id(holder): i for i, (_, holder, _, _) in reversed(list(enumerate(reach.guards)))}
-        order = sorted(range(len(reach.guards)), key=lambda i: (first[id(reach.guards[i][1])], i))
+        first: dict[int, int] = {}
+        begins = [first.setdefault(id(guard[1]), i) for i, guard in enumerate(reach.guards)]
+        order = sorted(range(len(begins)), key=begins.__getitem__)
         self.guards = [reach.guards[i] for i in order]
         self.paths = [reach.paths[i] for i in order]
         self.held = held
@@ -76,10 +79,12 @@ class Watch:
         self.facts = [facts_of(t) for t in held]
         self.quick: Any = None
         self.plain = False                      # `quick` looks at the tensors, too
+        self.grads = False                      # the plan reads or writes what .grad holds
         self.refs: list[Any] = []
 
     def settle(self, grads: bool) -> None:
         """After the call, which may have given tensors what graphs need: the same in C.  grads: is a .grad read?"""
+        self.grads = grads
         if Guards is None:
             return
         self.plain = FIELDS > 0 and not grads and all(t.origin is None and t.listeners is None for t in self.held)
@@ -98,6 +103,8 @@ class Watch:
                     return "a tensor has other memory"
                 if facts_of(t) != fact:
                     return "a tensor is another one"
+        if self.grads and not apart([*self.arrays, *[g.array for g in map(grad_of, self.held) if g is not None]]):
+            return "a .grad shares memory with another tensor"
         if quick is None:
             for i, guard in enumerate(self.guards):
                 if changed(guard):
@@ -109,6 +116,11 @@ class Watch:
                 return f"{self.paths[at]} changed"
             at = quick.first(at + 1)
         return ""
+
+
+def apart(arrays: list[Any]) -> bool:
+    """Has each of them memory of its own?"""
+    return len({id(root(a)) for a in arrays}) == len(arrays)
 
 
 def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:

@@ -66,11 +66,16 @@ def array_of(y: Any) -> Any:
 KEPT = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
 
 
+FIELDS: dict[type, tuple[str, ...]] = {}        # of a class of nodes, but for KEPT
+
+
 def own_arrays(node: Node) -> bool:
     """Does it keep arrays or tensors that are neither its inputs nor its output?"""
-    names = getattr(type(node), "__mypyc_attrs__", None)
-    for name in vars(node) if names is None else names:
-        if name not in KEPT and isinstance(getattr(node, name, None), (ndarray, TensorBase)):
+    kind = type(node)
+    if hasattr(kind, "__mypyc_attrs__") and kind not in FIELDS:
+        FIELDS[kind] = tuple(name for name in kind.__mypyc_attrs__ if name not in KEPT)
+    for name in FIELDS[kind] if kind in FIELDS else set(vars(node)) - KEPT:
+        if isinstance(getattr(node, name, None), (ndarray, TensorBase)):
             return True
     return node._watched is not None
 

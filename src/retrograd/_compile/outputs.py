@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._engine.nary import Nary
+from .._engine.nary import Many, Nary
 from .._engine.node import Node
 from .._engine.op import Binary, Unary, attach
 from .._engine.tensor import AccumulateGrad, TensorBase, wrap
@@ -136,4 +136,6 @@ def keeps_nothing(node: Any) -> bool:
         return node.keep == 0 and not node.holds
     if isinstance(node, Binary):
         return node.keep == 0 and not node.holds
+    if isinstance(node, Many):
+        return node.keep == 0
     return isinstance(node, Nary) and node.reads == 0

@@ -40,6 +40,7 @@ class Plan:
         self.number()
         self.program: Any = None
         self.takes: list[Value] = []
+        self.buffers = "buffers as NumPy makes them"
         if Program is not None:
             given: dict[int, Any] = {}
             for value in {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}.values():
@@ -47,7 +48,7 @@ class Plan:
                     given[id(value)] = self.tensors.held[value.index].array
                 elif value.kind == "tensor" and value.index >= len(self.tensors.inputs):
                     given[id(value)] = self.tensors.held[value.index - len(self.tensors.inputs)]
-            self.program, self.takes = program(self.entries, self.made, given)
+            self.program, self.takes, self.buffers = program(self.entries, self.made, given)
         if self.graph is not None:
             self.graph.ready(outputs.values)
         for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
@@ -77,7 +78,7 @@ class Plan:
         return x.slot
 
     def summary(self) -> str:
-        return f"{len(self.entries)} of {self.recorded} operations"
+        return f"{len(self.entries)} of {self.recorded} operations, {self.buffers}"
 
     def lines(self) -> list[str]:
         """The entries as text."""

@@ -67,7 +67,7 @@ def moods(it: Any) -> bytes:
 def _places() -> bytes:
     """Where these are, behind the header."""
     found = []
-    for name in ("grad", "inference", "lenient", "counted", "infers"):
+    for name in ("grad", "inference", "lenient", "counted", "marks"):
         it = State()
         was = Guards.fields(it, State.__basicsize__)
         setattr(it, name, not getattr(it, name))

@@ -12,6 +12,7 @@ import dis
 import functools
 import math
 import operator
+import sys
 import types
 import weakref
 from typing import Any
@@ -21,6 +22,7 @@ import numpy as np
 from .. import autograd, optim
 from .._engine.tensor import TensorBase
 from .._kernels import Function
+from .._missing import late_names
 from .._tensor import Tensor, dtypes
 from .._tensor.size import Size
 from ..nn.module import Module
@@ -53,6 +55,11 @@ CHANGES = set("inference_mode detect_anomaly set_detect_anomaly autocast Generat
 WRITES = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
            "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
+# Of modules and optimizers: what a call looks at to find hooks
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_optimizer_step_pre_hooks",
+         "_optimizer_step_post_hooks")
+TABLES = {name for name in vars(Module()) if "_hooks" in name}
+describing = late_names.__module__
 METHODS = (types.FunctionType, property, staticmethod, classmethod)
 OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
         types.ClassMethodDescriptorType)
@@ -64,7 +71,9 @@ refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to tor
 
 
 def ours(module: Any) -> bool:
-    return isinstance(module, str) and (module == "retrograd" or module.startswith("retrograd."))
+    """Is a module of that name retrograd's?  Under `retrograd run` its classes say torch's names."""
+    head = module.partition(".")[0] if isinstance(module, str) else ""
+    return head == "retrograd" or head == "torch" and sys.modules.get("torch") is sys.modules["retrograd"]
 
 
 class Reach:
@@ -103,6 +112,8 @@ class Reach:
             raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
         if "load_state_dict" in self.names:
             raise Refused("it may load a state dict")
+        if "state_dict" in self.names:          # whose hooks are not noted
+            raise Refused("it may take a state dict")
 
     def note(self, kind: str, holder: Any, key: Any, value: Any, path: str) -> None:
         self.guards.append((kind, holder, key, value))
@@ -179,15 +190,19 @@ class Reach:
         else:
             raise Refused(f"{path} is a {kind.__name__}, which may change unseen")
 
-    def mapping(self, x: Any, path: str) -> None:
+    def mapping(self, x: Any, path: str, empty: Any = ()) -> None:
+        """empty: keys of what nobody has to look into."""
         self.note("keys", x, None, tuple(x), path)
         for key, y in dict.items(x):
             if isinstance(key, TensorBase):
                 raise Refused(f"{path} is a dict of tensors")
             if key == "_non_persistent_buffers_set":    # of a module: no call reads it
                 continue
-            self.note("dict", x, key, y, f"{path}[{key!r}]")
-            self.todo.append((y, f"{path}[{key!r}]"))
+            where = f"{path}[{key!r}]"
+            self.guards.append(("dict", x, key, y))
+            self.paths.append(where)
+            if type(y) not in NUMBERS and key not in empty:
+                self.todo.append((y, where))
 
     def function(self, f: Any, path: str) -> None:
         if f in refusing:
@@ -310,11 +325,13 @@ class Reach:
     def module(self, x: Any, path: str) -> None:
         kind = type(x)
         self.note("type", x, None, kind, path)
-        self.note("attr", kind, "forward", kind.forward, f"{kind.__name__}.forward")
-        self.note("attr", kind, "__call__", kind.__call__, f"{kind.__name__}.__call__")
+        if kind not in self.codes:
+            self.codes.add(kind)
+            self.note("attr", kind, "forward", kind.forward, f"{kind.__name__}.forward")
+            self.note("attr", kind, "__call__", kind.__call__, f"{kind.__name__}.__call__")
         own = vars(x)
         if any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
-            self.mapping(own, path)             # code of ours reads its attributes
+            self.mapping(own, path, TABLES)     # code of ours reads its attributes
         if not ours(kind.__module__):
             self.kind(kind)
             self.objects.append((x, path))
@@ -322,12 +339,9 @@ class Reach:
                 self.note("dict", own, name, own.get(name, MISSING), f"{path}.{name}")
                 self.todo.append((own.get(name), f"{path}.{name}"))
             self.note("dict", own, "_compiled_call_impl", own.get("_compiled_call_impl", MISSING), path)
-        for name, table in own.items():
-            if name.endswith("_hooks") and isinstance(table, dict):
-                if table:
-                    raise Refused(f"{path} has hooks")
-                self.note("dict", own, name, table, f"{path}.{name}")
-                self.note("length", table, None, 0, f"hooks of {path}")
+            for name in HOOKS[:4]:
+                self.note("dict", own, name, own[name], f"{path}.{name}")
+        self.hooks(own, path)
 
     def optimizer(self, x: Any, path: str) -> None:
         """Its numbers are read at each step; who is in it is noted."""
@@ -343,11 +357,14 @@ class Reach:
         for group in own["param_groups"]:
             self.note("dict", group, "params", group["params"], f"{path}.param_groups")
             self.visit(group["params"], f"{path}.param_groups[...]['params']")
-        for name, table in own.items():
-            if name.endswith("_hooks"):
-                self.note("length", table, None, 0, f"hooks of {path}")
-                if table:
+        self.hooks(own, path)
+
+    def hooks(self, own: dict[str, Any], path: str) -> None:
+        for name in HOOKS:
+            if name in own:
+                if own[name]:
                     raise Refused(f"{path} has hooks")
+                self.note("length", own[name], None, 0, f"hooks of {path}")
 
 
 def written(cls: type) -> bool:
@@ -361,7 +378,10 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
 
     passing: what is made anew may be passed over, for it was only perhaps this module's attribute that was asked for
     """
-    if name not in vars(module) and "__getattr__" in vars(module) and not hasattr(types.ModuleType, name):
+    getter = vars(module).get("__getattr__")
+    if name not in vars(module) and getter is not None and not hasattr(types.ModuleType, name):
+        if getattr(getter, "__module__", "") == describing and name not in module.__dir__():
+            return False                        # it would word an error, which takes long
         found = getattr(module, name, MISSING)
         if found is not MISSING and name not in vars(module) and not passing:
             raise Refused(f"{module.__name__}.{name} is made anew each time")

@@ -17,11 +17,12 @@ from .reach import Reach
 from .stance import stance
 from .trace import Trace
 from .values import Refused
-from .variant import Variant, check_tensor
+from .variant import OTHER, Variant, check_tensor
 from .wrapper import Wrapper
 from .writes import Everything, edits_of, same_array, written
 
 LIMIT = 8               # plans of one function
+MET = 100               # situations that came once and are remembered
 MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
 
 
@@ -68,7 +69,7 @@ class Compiled(Wrapper):
         """Find the plan for this call, or record one, or run eagerly."""
         local = self.local.__dict__
         if "variants" not in local:
-            local.update(variants=[], last=None, given_up=0, refused=0, skip=0)
+            local.update(variants=[], last=None, given_up=0, refused=0, skip=0, met=[])
         variants: list[Variant] = local["variants"]
         if local["given_up"] or stance.eager():
             return self.f(*args, **kwargs)
@@ -80,12 +81,20 @@ class Compiled(Wrapper):
             return self.f(*args, **kwargs)
         inputs: list[TensorBase] = []
         key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
+        whys = []
         for variant in variants:
-            if not variant.plan.busy and not variant.stale(key, inputs, now):
+            why = "it runs" if variant.plan.busy else variant.stale(key, inputs, now)
+            if not why:
                 local["last"] = variant
                 return self.replay(variant, inputs, args, kwargs)
+            whys.append(why)
         if not stance.records(self.f):
             return self.f(*args, **kwargs)
+        if variants:                            # recording costs many calls: what comes once is not worth it
+            situation = (key, [facts_of(t) for t in inputs], set(whys) - {OTHER})
+            if situation not in local["met"]:
+                local["met"] = [situation, *local["met"][:MET]]
+                return self.f(*args, **kwargs)
         if len(variants) >= self.limit:
             local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
@@ -163,7 +172,7 @@ class Compiled(Wrapper):
             return result
         self.local.refused = 0
         plan = Plan(trace, outputs)
-        watch.settle(any(v.kind == "grad" for v in plan.takes))
+        watch.settle(any(kind == "grad" for _, kind, _ in plan.fill))
         self.local.last = Variant(plan, key, reach, watch, facts[:len(inputs)], now)
         variants.insert(0, self.local.last)
         return result
@@ -231,6 +240,7 @@ class Compiled(Wrapper):
         for i, variant in enumerate(local.get("variants", [])):
             lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.watch.guards)} guards, {variant.plan.summary()}")
             lines.extend("  " + line for line in variant.plan.lines())
+            lines.extend("  guarded: " + line for line in variant.guarded())
         lines.extend(f"eager: {why}" for why in self.reasons)
         if local.get("given_up"):
             lines.append("it runs eagerly from here on")

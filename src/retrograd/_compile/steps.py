@@ -15,7 +15,7 @@ class Steps:
         self.entries = alive(entries, results)
         self.program: Any = None
         if Program is not None:
-            self.program, self.takes = program(self.entries, results, given)
+            self.program, self.takes, _ = program(self.entries, results, given)
             return
         self.results = results
         found = {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}

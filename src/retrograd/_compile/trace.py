@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import random
 from .._engine.dispatch import engage
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
-from .book import Inside, root
+from .book import Inside
 from .calls import FACTS, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .outputs import Outputs
 from .passes import Passes
 from .reach import OPTIMIZERS
-from .values import Entry, Refused, Value, of_array
-from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole, stream
+from .values import Entry, Refused, Value, of_array, root
+from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
+
+
+def imaginary(x: Any) -> bool:
+    array = x.array if isinstance(x, TensorBase) else x
+    return getattr(array, "dtype", None) is not None and array.dtype.kind == "c"
 
 
 class Trace(Passes):
@@ -97,7 +103,7 @@ class Trace(Passes):
                 raise Refused("an edit in place of an argument, or of what is there before the call, that requires grad")
             fn.wrote.append(i)
             values.append(of_array(t.array))
-        drawn = stream() != before.stream
+        drawn = random.default_generator._uses != before.uses
         args = [Value("tensor", (), None, None, self.place(v.kind, v.index)) if v.kind in ("input", "held") and i not in wrote
                 else v for i, v in enumerate(given)]
         self.add(Entry(name, fn, args, [part, *values], "", drawn, self.line()))
@@ -122,6 +128,8 @@ class Trace(Passes):
                 return
             if not isinstance(out, TensorBase):
                 raise Refused(f"{type(node).__name__} has several outputs")
+            if modes.imaginary and wants_grad(out) and any(map(imaginary, (out, *inputs))):
+                raise Refused("complex numbers that are differentiated")     # nodes conjugate around their rules
             if self.inside is not None and self.inside.p is not None:
                 self.drawn(inputs, self.inside.p)
             given = [self.of_input(x) for x in inputs]

@@ -15,7 +15,7 @@ from .._tensor.size import Size
 from .book import Tensors
 from .calls import PURE, called, judge
 from .graph import checked
-from .guards import facts_of
+from .guards import apart, facts_of
 from .plan import Plan
 from .promises import GET, SET, Track, fill, moods
 from .reach import TENSORS
@@ -126,12 +126,15 @@ class Piece:
         """Can the plan compute what is wanted?"""
         if not self.keeps.issuperset(alive) or self.default is not dtypes.get_default_dtype():
             return False
+        grads = []
         for k, was in self.grads:
             sink = GET["sink"](held[k])
             grad = None if sink is None else sink.grad
             if (grad is None) != (was is None) or (grad is not None and facts_of(held[k])[-1] != was):
                 return False
-        return True
+            if grad is not None:
+                grads.append(grad.array)
+        return not grads or apart([*grads, *[GET["array"](held[k]) for k in self.outside]])
 
     def compute(self, held: list[Any], copies: dict[int, Any]) -> None:
         """Run the plan, and keep the promises; copies: what inputs held when they were met, by their identity."""
@@ -372,6 +375,12 @@ class Recording:
     def forget(self) -> None:
         """Let go of arrays now: values and entries are cycles, which would stay until the collector comes."""
         trace = self.trace
+        if self.slots:                          # no plan: edits of views reach their bases, and the other way round
+            for k, t in self.promised.items():
+                SET["version"](self.slots[k], t.version)
+                base = self.by_id.get(id(t.origin.base)) if t.origin is not None else None
+                if base in self.promised:
+                    t.origin.base = self.slots[base]
         for value in [*trace.values.values(), *[v for e in trace.entries for v in (*e.args, *e.outs) if isinstance(v, Value)]]:
             if value.kind != "const":
                 value.array = None

@@ -63,3 +63,10 @@ class Entry:
 
 def of_array(array: Any) -> Value:
     return Value("made", array.shape, array.dtype, array)
+
+
+def root(array: Any) -> Any:
+    """The array whose memory it is."""
+    while type(array.base) is np.ndarray:
+        array = array.base
+    return array

@@ -1,6 +1,8 @@
 """A plan, and when it may be used."""
 from __future__ import annotations
 
+import collections
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from .guards import Watch, facts_of
 from .plan import Plan
 from .reach import TENSORS, Reach
 from .values import Refused
+
+OTHER = "other arguments"
 
 
 class Variant:
@@ -27,7 +31,7 @@ class Variant:
 
     def stale(self, key: Any, inputs: list[TensorBase], mood: Any) -> str:
         """Why the plan does not fit this call; "" where it does."""
-        return "other arguments" if key != self.key else self.unfit(inputs, mood)
+        return OTHER if key != self.key else self.unfit(inputs, mood)
 
     def match(self, args: Any) -> Any:
         """The input tensors of such arguments, where they are tensors alone; None where somebody has to look closer."""
@@ -51,6 +55,14 @@ class Variant:
         if not found and inputs and self.plan.writes and not self.apart(inputs):
             return "an argument shares memory with what the function writes"
         return found
+
+    def guarded(self) -> list[str]:
+        """What must be the same, as text: arguments and tensors, then attributes and the like, counted by their owner."""
+        tensors = [f"{t.array.dtype.name}{list(t.array.shape)}" for t in self.plan.tensors.held]
+        given = [f"{fact[1].name}{list(fact[2])}" for fact in self.facts]
+        found = [f"{what}: {', '.join(many)}" for what, many in (("arguments", given), ("tensors", tensors)) if many]
+        owners = collections.Counter(re.sub(r"(?<=.)(\.\w+|\[[^\[]*\])$", "", path) for path in self.watch.paths)
+        return [*found, *[f"{owner} ({n})" if n > 1 else owner for owner, n in owners.items()]]
 
     def apart(self, inputs: list[TensorBase]) -> bool:
         own = [*self.watch.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]

@@ -29,7 +29,6 @@ from .wrapper import Wrapper
 
 TRIALS = 8              # calls of either kind that are timed
 WORTH = 0.97            # of eager's time
-NAMES: dict[Any, str] = {}
 ONCE: set[Any] = set()  # functions of AT_ONCE that were met
 
 
@@ -47,7 +46,8 @@ class Runner:
         self.off = False                        # for the rest of this call
         self.clean = True                       # this call was compared from end to end
         self.mood = b""
-        self.apart: set[str] = set()       # functions that no plan can hold
+        self.apart: set[str] = set()            # functions that no plan can hold
+        self.met: set[tuple[int, int]] = set()  # where a call differed
         self.copies: dict[int, Any] = {}        # what tensors held when they were met, where NumPy has their memory, too
         self.matcher = Matcher(self.missed, self.done, Meets(self), public.new, Tensor, self.it, PLACES, ONCE, FIELDS - 16,
                                place("array"), place("sink"))
@@ -99,7 +99,8 @@ class Runner:
         else:
             self.matcher.begin(None)            # what comes is recorded, if anything does
 
-    def record(self) -> None:
+    def record(self, at: int = 0) -> None:
+        """at: after how many calls of the piece"""
         self.clean = False
         self.matcher.begin(None)
         self.piece = None
@@ -107,6 +108,9 @@ class Runner:
             self.owner.full_up(self)
             self.off = True
         elif not stance.records(self.owner.f):
+            self.off = True
+        elif self.here and (id(self.here), at) not in self.met:
+            self.met.add((id(self.here), at))   # recording costs many calls: what comes once is not worth it
             self.off = True
         else:
             self.recording = Recording(self.it)
@@ -117,11 +121,9 @@ class Runner:
         """A call that is not the next one of the track."""
         if self.busy or self.off:
             return impl(*args) if kwargs is None else impl(*args, **kwargs)
-        name = NAMES.get(func)
-        if name is None:
-            name = NAMES[func] = called(func)
-            if name in AT_ONCE:
-                ONCE.add(func)
+        name = called(func)
+        if name in AT_ONCE:
+            ONCE.add(func)
         if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())):
             return self.alone(impl, args, kwargs)
         planned = name not in self.apart and plannable(name, args, kwargs) and (name not in PASSES or self.own_pass(args))
@@ -230,6 +232,8 @@ class Runner:
         held = self.matcher.held()
         if modes.observer is not None or modes.clerk is not None or modes.anomaly or not piece.fits(held, alive):
             return False
+        if piece.grads and any(not np.array_equal(GET["array"](t), self.copies[id(t)]) for t in held if id(t) in self.copies):
+            return False                        # edited between the forward and the backward pass
         try:
             piece.compute(held, self.copies)
         except Undone as error:
@@ -267,15 +271,20 @@ class Runner:
         self.matcher.begin(None)
         self.piece = None
         if record:
-            self.record()
+            self.record(at)
         elsewhere = self.it.grad
+        told = modes.observer, modes.clerk      # somebody may be about to listen
+        modes.observer = modes.clerk = None
         now = [(t.array, t.array.copy("K"), self.copies[id(t)]) for t in held if id(t) in self.copies]
         try:
             for array, _, was in now:
                 np.copyto(array, was)
             set_grad(bool(self.mood[0]))
+
             def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
                 into = None if k is None else held[k]
+                if called(func) in PASSES:      # it reads what is there now, and writes
+                    restore(now)
                 if self.recording is not None:
                     self.recording.call(func, impl, args, kwargs, into)
                 else:
@@ -285,9 +294,9 @@ class Runner:
 
             piece.repeat(held, at, make)
         finally:
+            modes.observer, modes.clerk = told
             set_grad(elsewhere)
-            for array, content, _ in now:
-                np.copyto(array, content)
+            restore(now)
             self.matcher.waiting(self.recording is not None)
             self.busy = busy
 
@@ -300,6 +309,13 @@ class Runner:
         """The function raised."""
         if self.piece is not None and self.matcher.at:
             self.again(False)
+
+
+def restore(now: list[Any]) -> None:
+    """Give arrays the content that they had; once."""
+    for array, content, _ in now:
+        np.copyto(array, content)
+    now.clear()
 
 
 class Meets:

@@ -105,20 +105,11 @@ def refilled(x: Any, tensors: list[Any]) -> Any:
     return x
 
 
-def stream() -> Any:
-    """Where the default generator stands."""
-    bits = random.default_generator._bits
-    if bits is None:
-        return None
-    key = bits.state["state"]
-    return key["pos"], key["key"].tobytes(), random.default_generator._spare
-
-
 class Before:
     """What a call might change, as it was before it."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
-        self.stream = stream()
+        self.uses = random.default_generator._uses
         self.odd: Refused | None = None
         self.tensors: list[TensorBase] = []
         try:

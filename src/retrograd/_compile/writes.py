@@ -37,7 +37,7 @@ class Everything:
         self.saved: list[tuple[Any, Any, int]] = []
         self.grads: list[tuple[Any, Any]] = []
         self.optimizers = optimizers
-        self.stream = None if random.default_generator._bits is None else random.get_rng_state()
+        self.stream = None if random.default_generator._bits is None else random.get_rng_state()    # None: nothing was drawn
         for t in [*inputs, *tensors.held]:
             self.keep(t)
             grad = grad_of(t)
@@ -55,7 +55,9 @@ class Everything:
         self.saved.append((t, t.array.copy(), edits_of(t)))
 
     def restore(self) -> None:
-        if self.stream is not None:
+        if self.stream is None:
+            random.default_generator._bits = random.default_generator._spare = None
+        else:
             random.set_rng_state(self.stream)
         for t, was, edits in self.saved:
             np.copyto(t.array, was)

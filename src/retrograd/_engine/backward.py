@@ -174,6 +174,10 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
     graph = task.graph
     task.running = node
     own = node._hooks
+    if own is not None and own.shapes:
+        g = hooks.of_shape(own, 0, g)
+        if more is not None:
+            more = [hooks.of_shape(own, i + 1, x) for i, x in enumerate(more)]
     if own is not None and node._outputs == 1 and task.needed is None and not modes.anomaly:
         loud(task.errors)
         g, shared = hooks.fire_single(own, g, task.plain, graph, shared)

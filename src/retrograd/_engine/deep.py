@@ -1,7 +1,7 @@
 """Passes inside passes inside passes: past a depth the next one runs on a thread of its own, as in PyTorch.
 
 A thread has a stack, and a recursion limit, of its own; so a hook or a Function may call backward as deeply as there
-are threads.  The thread that asked waits, and lends its modes.
+are threads.  The thread that asked waits, and lends its modes.  Where no thread can start, the pass runs on the stack there is.
 """
 from __future__ import annotations
 
@@ -82,7 +82,11 @@ def wait(job: Job, it: State) -> bool:
         try:
             if not started:                     # again, if Ctrl-C comes in the middle of it
                 thread: Any = threading.Thread(target=context.copy().run, args=(job.run,), daemon=True)
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError:            # no threads, as in a browser, or no more of them: on this stack, then
+                    job.run()
+                    return False
                 started = True
             if not job.over.acquire(True, 1.0):     # seconds
                 gone = job.lost()

@@ -121,6 +121,29 @@ def keep_retained(hooks: NodeHooks, gs: list[Value], graph: bool) -> None:
             kept.grad = retained(kept.grad, value, graph)
 
 
+def keep_shape(t: TensorBase) -> None:
+    """.data is about to give t another shape: its node goes on with gradients of this one."""
+    if t.fn is not None and t.origin is None:
+        hooks = t.fn.own_hooks()
+        if hooks.shapes is NONE:
+            hooks.shapes = {}
+        hooks.shapes.setdefault(t.nr, t.array.shape)
+
+
+def of_shape(hooks: NodeHooks, nr: int, g: Value) -> Value:
+    """A gradient in the shape that keep_shape noted."""
+    to: Any = hooks.shapes.get(nr)
+    if g is None or to is None:
+        return g
+    have: Any = g.array.shape if isinstance(g, TensorBase) else g.shape
+    n = len(have) - len(to)
+    for i in range(len(to)):
+        if n < 0 or (to[i] != have[i + n] and to[i] != 1):
+            raise RuntimeError(f"Function returned an invalid gradient - got {list(have)} but expected shape compatible with "
+                               f"{list(to)}, the shape of the output before .data gave it another")
+    return op.fit(g, to, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
+
+
 def retained(had: Any, value: Any, graph: bool) -> Any:
     if had is not None:
         return had + value

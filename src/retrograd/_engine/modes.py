@@ -26,7 +26,8 @@ class State:
         self.pack_hooks: list[tuple[Any, Any]] = []     # (pack, unpack), innermost last
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
-        self.infers: bool = False                       # counted in modes.inferring
+        self.transform: i64 = 0                         # the use of torch.func whose function runs, innermost: its number
+        self.marks: bool = False                        # counted in modes.marking
         self.task: Any = None                           # the backward pass going on, innermost
         self.depth: i64 = 0                             # passes inside passes on the running thread
         self.threads: list[int] = []                    # threads that wait for nothing but the next: see deep.py
@@ -43,14 +44,14 @@ class Modes:
     """Process-wide facts that an op reads as struct fields.
 
     `dispatching`: some thread has a function mode or a listener, or some type takes part in __torch_function__ (dispatch.py).
-    `usual` is True while every thread is in its initial state; then no op asks which thread it is on.  `inferring` counts
-    the threads in inference mode.
+    `usual` is True while every thread is in its initial state; then no op asks which thread it is on.  `marking` counts
+    the threads that mark tensors they make: those in inference mode or in a function that torch.func transforms.
     """
 
     def __init__(self) -> None:
         self.usual: bool = True
         self.unusual: i64 = 0
-        self.inferring: i64 = 0
+        self.marking: i64 = 0
         self.seq: i64 = 0
         self.passes: i64 = 0                            # backward passes so far
         self.light: bool = _kernels.untrack is not None     # NOTE [Nodes and the cyclic garbage collector]
@@ -154,11 +155,12 @@ def settle(it: State) -> None:
             modes.usual = modes.unusual == 0
         finally:
             claiming.release()
-    if it.inference != it.infers:
+    marks = it.inference or it.transform > 0
+    if marks != it.marks:
         claiming.acquire()
         try:
-            it.infers = it.inference
-            modes.inferring += 1 if it.inference else -1
+            it.marks = marks
+            modes.marking += 1 if marks else -1
         finally:
             claiming.release()
 
@@ -168,7 +170,7 @@ def grad_on() -> bool:
 
 
 def inference_on() -> bool:
-    return modes.inferring > 0 and state().inference
+    return modes.marking > 0 and state().inference
 
 
 def set_grad(on: bool) -> None:

@@ -11,7 +11,7 @@ from .node import Array, Node, Task, Value
 from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, is_complex, own_kind, pack_watched, recording
 from .reads import derive
 from .saved import freed, keep, keep_output, use, use_output
-from .tensor import MULTI, OK, TensorBase, Version, shared_version, wrap
+from .tensor import INFERENCE, MULTI, OK, TensorBase, Version, shared_version, wrap
 
 
 def carries(x: Value) -> bool:
@@ -254,7 +254,8 @@ class Many(Node):
                 out.inference = False
                 alias(out, x, OK)
                 origin = out.origin
-                if origin is not None and (origin.state == OK or grad_on() and not inference_on()):
+                if origin is not None and (
+                        origin.state == OK or (origin.state != INFERENCE and grad_on() and not inference_on())):
                     origin.state = MULTI
         if recording(x) and not (self.views and x.inference):
             self.next = edge(x)

@@ -56,6 +56,7 @@ class NodeHooks:
     def __init__(self) -> None:
         self.tensor: list[tuple[int, dict[int, Any]]] = []      # (output number, hooks of that output's tensor)
         self.retain: dict[int, Any] = NONE                      # output number -> the Kept that takes the gradient
+        self.shapes: dict[int, Any] = NONE                      # output number -> its shape before .data gave another
         self.pre: dict[int, Any] = NONE
         self.post: dict[int, Any] = NONE
 

@@ -392,7 +392,7 @@ def alias(out: TensorBase, x: TensorBase, why: i64) -> None:
             why = OK if origin is None else origin.state
         else:
             it = state()
-            if it.inference:
+            if it.inference or (origin is not None and origin.state == INFERENCE):
                 why = INFERENCE
             elif not it.grad:
                 why = NO_GRAD
@@ -491,7 +491,12 @@ class Binary(Node):
         rb = tb is not None and recording(tb)
         if (ra or rb) and a.array.dtype.kind not in "fcV":
             ra = rb = False                     # an integer has no gradient, whatever is cast to it
-        views.guard(a, ra or rb)
+        try:
+            views.guard(a, ra or rb)
+        except RuntimeError:
+            if tb is None and foreign(a, b):
+                return NotImplemented
+            raise
         if tb is not None and tb.version is not None and tb.version is a.version and tb is not a:
             if not self.reads_first(tb):
                 views.apart(a, tb)
@@ -500,7 +505,10 @@ class Binary(Node):
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
                 before = create.clone(a)
         done = False
-        if tb is not None or type(b) is float or type(b) is int:
+        if (tb is not None or type(b) is float or type(b) is int) and (
+                not (ra or rb) or (
+                    (modes.usual or active_hooks() is None)             # which see b as it was
+                    and not (tb is not None and tb.inference))):        # which link() may refuse
             done = self.quick_(a.array, tb.array if tb is not None else b)
         y: Array = None
         if not done:
@@ -689,6 +697,15 @@ class Binary(Node):
 
     def drop(self) -> None:
         """Let go of the arrays an op with `holds` keeps in fields of its own."""
+
+
+def foreign(a: TensorBase, b: Value) -> bool:
+    """Is b no operand at all?"""
+    try:
+        promote.operands(a.array, b, promote.SAME)
+    except promote.Foreign:
+        return True
+    return False
 
 
 class Written(Binary):

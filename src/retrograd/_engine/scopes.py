@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
 from .dispatch import FACTORY, ask, parts
 from .modes import grad_on, modes, set_anomaly, set_grad, settle, state
@@ -86,6 +86,25 @@ class Recording:
     def __exit__(self, kind: Any, value: Any, trace: Any) -> Any:
         it = state()
         it.grad, it.inference, it.lenient = self.prev
+        settle(it)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Transformed:
+    """A function runs that torch.func transforms: use `number` of a transform.  What it makes is marked; the rest is captured."""
+
+    number: i64 = 0
+    prev: i64 = 0
+
+    def __enter__(self) -> Any:
+        it = state()
+        self.prev = it.transform
+        it.transform = self.number
+        settle(it)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> Any:
+        it = state()
+        it.transform = self.prev
         settle(it)
 
 

@@ -453,9 +453,33 @@ def wrap(array: Array) -> TensorBase:
     """A Tensor around `array`, which it does not copy; NumPy scalars become 0-d arrays."""
     out: TensorBase = public.new(public.tensor)
     out.array = array if type(array) is ndarray else asarray(array)
-    if modes.inferring > 0 and state().inference:
-        out.inference = True
+    if modes.marking > 0:
+        mark(out)
     return out
+
+
+def mark(out: Any) -> None:
+    """Note on a new tensor in which mode, or in which function that torch.func transforms, it was made."""
+    it = state()
+    out.inference = it.inference
+    if it.transform > 0:
+        out._of_transform = it.transform
+
+
+def born(t: Any) -> int:
+    """The use of torch.func in whose function t, or what it is a view of, was made; 0: outside of all."""
+    base: Any = t if t.origin is None else t.origin.base
+    return max(getattr(t, "_of_transform", 0), getattr(base, "_of_transform", 0))
+
+
+def follow(out: Any, x: Any) -> None:
+    """out, new, shows the memory of x, if that is a tensor: it is of the mode and the function in which x was made."""
+    if isinstance(x, TensorBase):
+        out.inference = x.inference
+        if modes.marking > 0:
+            out._of_transform = born(x)
+    elif modes.marking > 0:
+        mark(out)
 
 
 def bump(t: TensorBase) -> None:
@@ -554,6 +578,8 @@ class AccumulateGrad(Node):
                     arith.accumulate(had, g.array if isinstance(g, TensorBase) else g)
             finally:
                 adding.release()
+        elif self.frozen and self.variable is not None and self.variable.fn is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         if self.after is not None:
             leaf = self.variable
             if task is not None:
@@ -575,7 +601,7 @@ class AccumulateGrad(Node):
         if not shared and takes is not None and self.dtype is None and takes(array, own):
             taken: TensorBase = public.new(public.tensor)
             taken.array = array
-            if modes.inferring > 0:
+            if modes.marking > 0:
                 taken.inference = state().inference
             return taken
         want: Any = own.dtype if self.dtype is None else self.dtype
@@ -647,6 +673,8 @@ def sink_of(t: TensorBase) -> AccumulateGrad:
                     t.version = Version()
                 sink = AccumulateGrad(t)
                 sink.leaf = weak(t)
+                if t.kept is not None:          # .grad of before detach_()
+                    sink.grad = t.kept.grad
                 t.sink = sink
         finally:
             claiming.release()
@@ -672,7 +700,7 @@ def write_grad(t: TensorBase, value: Any) -> None:
         if t.kept is None:
             t.kept = Kept()
         t.kept.grad = value
-    elif value is not None or t.sink is not None:
+    elif value is not None or t.sink is not None or t.kept is not None:
         sink_of(t).grad = value
 
 

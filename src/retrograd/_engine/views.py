@@ -23,6 +23,7 @@ from .tensor import (
     OK,
     Origin,
     TensorBase,
+    born,
     bump,
     edits,
     wants_grad,
@@ -30,6 +31,7 @@ from .tensor import (
 from .warn import warn
 
 np: Final[Any] = numpy
+ndarray: Final[Any] = numpy.ndarray
 
 LEAF: Final = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF: Final = "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -37,6 +39,11 @@ INFERENCE_EDIT: Final = (
     "Inplace update to inference tensor outside InferenceMode is not allowed."
     "You can make a clone to get a normal tensor before doing inplace update."
     "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+CAPTURED: Final = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation that would "
+    "mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept "
+    "the mutated Tensor(s) as inputs."
 )
 EXPANDED: Final = (
     "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also "
@@ -130,10 +137,30 @@ def dtype_of(x: Value) -> Any:
 def region_of(base: TensorBase, view: TensorBase) -> Region:
     mirrors = None if view.version is None else view.version.mirrors
     if mirrors is None:
-        return Region(base.array, view.array)
+        return Region(base.array, view.array, gap(base.array, view.array))
     base_shift, base_conj, base_neg = depths(mirrors, base.array)
     shift, conj, neg = depths(mirrors, view.array)
     return Region(base.array, view.array, shift - base_shift, conj != base_conj, neg != base_neg)
+
+
+def gap(base: Array, view: Array) -> int:
+    """Bytes from the memory of a view to that of its base, which `.data =` may have given other memory: else 0."""
+    if base is view.base or not view.size:
+        return 0
+    mine, its = bottom(base), bottom(view)
+    if mine is its or np.may_share_memory(mine, its):
+        return 0
+    return address(mine) - address(its)
+
+
+def bottom(x: Array) -> Array:
+    """The array that owns the memory of `x`."""
+    below: Any = x.base
+    while below is not None:
+        if isinstance(below, ndarray):
+            x = below
+        below = getattr(below, "base", None)    # NumPy's as_strided puts an object of its own between
+    return x
 
 
 @final
@@ -268,10 +295,13 @@ def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
         "tracked).")
 
 
-def guard(t: TensorBase, record: bool) -> None:
-    """May t be edited in place?  `record`: the edit will be part of a graph."""
+def guard(t: TensorBase, record: bool, out: bool = False) -> None:
+    """May t be edited in place?  `record`: the edit will be part of a graph; `out`: it is out= of a function."""
     if not modes.usual:
-        before: Any = state().mutation
+        it = state()
+        if it.transform > 0 and not out and born(t) < it.transform:
+            raise RuntimeError(CAPTURED)
+        before: Any = it.mutation
         if before is not None:
             before(t)
     if t.inference and not inference_on():

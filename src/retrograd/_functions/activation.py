@@ -242,7 +242,8 @@ def rrelu(
     noise = np.ones(array.shape, array.dtype)
     if training:
         below = array <= 0
-        noise[below] = random.uniform((int(below.sum()),), np.dtype(np.float64), lower, upper, generator)
+        low, high = (float(array.dtype.type(x)) for x in (lower, upper))
+        noise[below] = random.uniform((int(below.sum()),), np.dtype(np.float64), generator=generator) * (high - low) + low
     if inplace:
         return activation.RreluWithNoiseBackward1(noise, lower, upper, training).run_(x)
     return activation.RreluWithNoiseBackward0(noise, lower, upper, training).run(x)

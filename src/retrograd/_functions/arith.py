@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import check_cast
+from .._engine.views import check_cast, repeats
 from .._rules import arith, number
 from .._rules.index import check_number
 from .._tensor import dtypes
@@ -174,7 +174,7 @@ def reciprocal(input: Any, *, out: Any = None) -> Any:
 
 def reciprocal_(input: Any) -> Any:
     """In place: input = 1 / input."""
-    if input.array.dtype.kind in "iub":
+    if input.array.dtype.kind in "iub" and not repeats(input.array):
         check_cast(promote.default.float_, input.array.dtype)
     return arith.reciprocal_(input)
 

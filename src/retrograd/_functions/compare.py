@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._rules import compare
+from .._rules import compare, order
 from .arguments import tensor
 from .rows import replacing
 
@@ -208,5 +208,5 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         a = x.array if isinstance(x, TensorBase) else np.asarray(x)
         if a.dtype.kind == "b":
             raise RuntimeError("Unsupported input type encountered for isin(): Bool")
-        return a
+        return order.sortable(a)
     return wrap(np.isin(array(elements), array(test_elements), invert=invert))

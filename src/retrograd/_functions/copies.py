@@ -8,12 +8,12 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._engine.views import apart
+from .._engine.views import OVERLAP, apart, repeats
 from .._engine.warn import warn
 from .._missing import dtypes as more
 from .._rules import cast, index
 from .._rules import create as ops
-from .._tensor import dtypes
+from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
 from .._tensor.settings import once
 from .._tensor.size import Size
@@ -22,6 +22,7 @@ from .arguments import refused
 from .memory import shown
 from .parsing import StorageBase, refuse_edit
 
+NAMED = {name.removeprefix("torch.") for name in names.TENSOR.values()}       # FloatTensor, ...
 DISCARDS = "Casting complex values to real discards the imaginary part"
 OPTIONS = (
     "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
@@ -45,6 +46,8 @@ def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
     want = input.array.shape
     if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
         refuse_edit(input, [other])
+        if repeats(input.array):
+            raise RuntimeError(OVERLAP)
         apart(input, other)  # type: ignore[arg-type]  # a number has no dims
         if not broadcasts(have, want):
             raise mismatch(want, have)
@@ -169,16 +172,19 @@ def T_type(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype is None:
         return names.TENSOR[input.array.dtype.name]
     if isinstance(dtype, str):
-        found = [name for name, long in names.TENSOR.items() if long == dtype]
-        if not found:
-            raise ValueError(f"invalid type: '{dtype}'")
-        dtype = getattr(dtypes, found[0])
-    elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
-        if getattr(dtype, "is_cuda", False) is True:
-            dtypes.check_device("cuda")
-        dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else getattr(dtype, "dtype")  # noqa: B009
-    elif not isinstance(dtype, (type, dtypes.dtype)):
+        called, dtype = dtype, next((getattr(dtypes, n) for n, long in names.TENSOR.items() if long == dtype), None)
+    elif isinstance(dtype, type):                                   # torch.FloatTensor, ...
+        called = f"torch.cuda.{dtype.__name__}" if getattr(dtype, "is_cuda", False) is True else dtype.__name__
+        dtype = dtypes.get_default_dtype() if dtype is Tensor else getattr(dtype, "dtype", None)
+    elif isinstance(dtype, dtypes.dtype):
+        called = ""
+    else:
         raise TypeError("dtype must be a type, str, or dtype object")
+    if called.startswith("torch.cuda.") and called.removeprefix("torch.cuda.") in NAMED:
+        raise RuntimeError("Cannot initialize CUDA without ATen_cuda library. retrograd computes on the CPU: leave the "
+                           "type out, or choose it with torch.cuda.is_available().")
+    if not isinstance(dtype, dtypes.dtype):
+        raise ValueError(f"invalid type: '{called}'")
     return input.to(dtype)
 
 

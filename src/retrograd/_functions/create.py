@@ -13,6 +13,7 @@ from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
 from .._engine.warn import warn
+from .._kernels import steps as kernels
 from .._rules import create
 from .._rules.index import check_number
 from .._tensor import Tensor, dtypes
@@ -89,7 +90,7 @@ def is_size(n: Any) -> bool:
 
 
 def fill_out(out: Any, array: Any) -> Any:
-    guard(out, False)
+    guard(out, False, True)
     if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
         raise RuntimeError(OVERLAP)
     if out.array.shape != array.shape:
@@ -248,13 +249,13 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     if end is None:
         start, end = None, start
     start, end, step = 0 if start is None else number(start), number(end), 1 if step is None else number(step)
-    whole = all(not isinstance(x, float) for x in (start, end, step))
+    whole = all(not isinstance(x, (float, complex)) for x in (start, end, step))
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
     if out is not None:
         check_out_dtype(out, dtype, "arange")
         want = out.array.dtype
-    check_steps("arange", start, end, step, want)
+    start, end, step = check_steps("arange", start, end, step, want)
     if not whole and want.kind in "iu":                 # PyTorch computes in the result's kind
         a, b, c = int(start), int(end), int(step)
         if want.itemsize == 8:
@@ -267,8 +268,10 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     else:
         n = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
     check_room((int(n),), want)
-    steps = np.arange(int(n), dtype=np.int64 if whole else np.float64)
-    array = (steps * step + start).astype(want)
+    if whole or want.kind in "iu":
+        array = (np.arange(int(n), dtype=np.int64 if whole else np.float64) * step + start).astype(want)
+    else:
+        array = kernels.arange(int(n), start, step, want)
     if out is None:
         return leaf(array, requires_grad)
     if out.array.size not in (0, array.size):
@@ -279,10 +282,11 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     return fill_sequence(out, array)
 
 
-def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> None:
-    """RuntimeError unless steps of that size lead from start to end."""
+def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> Any:
+    """The three as real numbers; RuntimeError unless steps of that size lead from start to end."""
     if want.kind in "bc":
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{names.SCALAR[want.name]}'")
+    start, end, step = map(real_part, (start, end, step))
     if not (step > 0 or step < 0):
         raise RuntimeError("step must be nonzero")
     if any(isinstance(x, float) and not math.isfinite(x) for x in (start, end)):
@@ -292,6 +296,16 @@ def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> No
     if want.kind in "iu" and want.itemsize == 8:
         for x in (start, end, step):
             check_number(x, want)
+    return start, end, step
+
+
+def real_part(x: Any) -> Any:
+    """A complex number as a float; RuntimeError when it has an imaginary part."""
+    if not isinstance(x, complex):
+        return x
+    if x.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return x.real
 
 
 def check_out_dtype(out: Any, dtype: Any, function: str) -> None:
@@ -321,7 +335,7 @@ def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = 
         check_out_dtype(out, dtype, "range")
         want = out.array.dtype
     start, end, step = number(start), number(end), number(step)
-    check_steps("range", start, end, step, want)
+    start, end, step = check_steps("range", start, end, step, want)
     if want.kind in "iu" and int(step):
         start, end, step = int(start), int(end), int(step)
     n = int((end - start) / step) + 1
@@ -342,7 +356,12 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
     want = step_dtype(start, end) if dtype is None else dtypes.to_numpy(dtype, "linspace")
     want = into(out, dtype, want, "linspace", steps, start, end)
     with np.errstate(all="ignore"):
-        array = spaced(start, end, steps, want).astype(want)
+        if want.kind == "c":
+            array = spaced(start, end, steps, want).astype(want)
+        elif dtypes.of(want).is_floating_point:
+            array = kernels.linspace(start, end, steps, want)
+        else:
+            array = kernels.linspace(*whole_ends(start, end, want), steps, np.dtype(np.float64)).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
@@ -355,12 +374,17 @@ def step_dtype(start: Any, end: Any) -> Any:
 def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
     """In float64, from both ends, so that the last is exact; between whole numbers where the result is of integers."""
     if want.kind not in "fcV":
-        start, end = (int(np.asarray(int(x)).astype(want)) for x in (start, end))
+        start, end = whole_ends(start, end, want)
     if steps == 1:
         return np.full(1, start, np.complex128 if want.kind == "c" else np.float64)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     k = np.arange(steps)
     return np.where(k < steps // 2, start + step * k, end - step * (steps - 1 - k))
+
+
+def whole_ends(start: Any, end: Any, want: Any) -> tuple[int, int]:
+    a, b = (int(np.asarray(int(x)).astype(want)) for x in (start, end))
+    return a, b
 
 
 def into(out: Any, dtype: Any, want: Any, function: str, steps: int, *numbers: Any) -> Any:
@@ -371,6 +395,9 @@ def into(out: Any, dtype: Any, want: Any, function: str, steps: int, *numbers: A
     check_room((steps,), want)
     if want.kind == "b" and steps > 1:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    if want.kind != "c" and any(isinstance(n, complex) for n in numbers):
+        raise RuntimeError(f"torch.{function}(): inferred dtype {names.C[step_dtype(*numbers).name]} can't be safely cast to "
+                           f"passed dtype {names.SCALAR[want.name]}")
     for n in numbers:
         if steps:
             check_number(n, want)
@@ -400,10 +427,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     start, end = ends(start, end, "logspace")
-    want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "logspace")
+    want = step_dtype(start, end) if dtype is None else dtypes.to_numpy(dtype, "logspace")
     want = into(out, dtype, want, "logspace", steps, start, end)
     with np.errstate(all="ignore"):
-        array = np.power(float(base), spaced(start, end, steps, want)).astype(want)
+        array = kernels.powers(float(base), spaced(start, end, steps, want)).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
@@ -428,15 +455,23 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, dev
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
                  requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of a lower triangle."""
-    dtypes.check_device(device)
-    return leaf(np.stack(np.tril_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
+    return triangle("tril_indices", np.tril_indices, row, col, offset, dtype, device, requires_grad)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
                  requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of an upper triangle."""
+    return triangle("triu_indices", np.triu_indices, row, col, offset, dtype, device, requires_grad)
+
+
+def triangle(function: str, numbers: Any, row: int, col: int, offset: int, dtype: Any, device: Any, requires_grad: bool) -> Any:
     dtypes.check_device(device)
-    return leaf(np.stack(np.triu_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
+    for name, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{n}")
+    if dtype not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar}'")
+    return leaf(np.stack(numbers(row, offset, col)).astype(dtype.numpy), requires_grad)
 
 
 class Typed(type):

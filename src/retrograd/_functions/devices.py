@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, follow
 from .._rules import shape as ops
 from .._tensor import dtypes
 from .arguments import tensor
@@ -97,5 +97,6 @@ def as_subclass(input: Any, cls: Any) -> Any:
     y: Any = ops.alias(x)
     z: Any = TensorBase.__new__(cls)         # PyTorch calls no __new__ or __init__ of cls
     z.array, z.rg, z.fn, z.nr = y.array, y.rg, y.fn, y.nr
-    z.origin, z.version, z.inference = y.origin, y.version, y.inference
+    z.origin, z.version = y.origin, y.version
+    follow(z, x)
     return z

@@ -6,6 +6,7 @@ import builtins
 import functools
 from typing import Any
 
+from .._engine.modes import state
 from .._engine.tensor import TensorBase
 from .._rules import diagonals, linalg, shape
 from .._rules import reduce as sums
@@ -21,15 +22,9 @@ def einsum(*args: Any) -> Any:
 
     Letters repeated in one operand take its diagonal; '...' stands for dims that broadcast.
     """
-    if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
-            "subscripts list")
-    if isinstance(args[0], TensorBase):
-        equation, operands = from_sublists(args)
-    else:
-        equation = args[0]
-        operands = list(args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:])
+    equation, *operands = as_equation(args)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = list(operands[0])
     if not isinstance(equation, str):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     terms, wanted = parsed(equation, len(operands))
@@ -183,6 +178,30 @@ def without_repeats(x: Any, names: list[str], operand: int) -> Any:
         else:
             at += 1
     return x, names
+
+
+def handed_on(*args: Any) -> tuple[Any, ...]:
+    """The arguments as __torch_function__ gets them; a list of operands as it is only where a mode is asked."""
+    equation, *operands = as_equation(args)
+    it = state()
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)) and (not it.functions or it.closed == 2):
+        operands = list(operands[0])
+    return equation, *operands
+
+
+einsum.handed_on = handed_on  # type: ignore[attr-defined]
+
+
+def as_equation(args: Any) -> tuple[Any, ...]:
+    """The equation and the operands, as given or from sublists."""
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list")
+    if not isinstance(args[0], TensorBase):
+        return tuple(args)
+    equation, operands = from_sublists(args)
+    return equation, *operands
 
 
 def from_sublists(args: Any) -> Any:

@@ -266,6 +266,9 @@ def frequencies(k: Any, n: int, d: float, out: Any, dtype: Any, requires_grad: b
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
     if want.kind not in "fcV":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if "c" in (want.kind, want.kind if out is None else out.array.dtype.kind):
+        complex_dtype = want if want.kind == "c" else out.array.dtype
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.of(complex_dtype).scalar}'")
     array = (k.astype(want) * want.type(1.0 / (n * d))).astype(want) if n else np.zeros(0, want)
     return leaf(array, requires_grad) if out is None else write_out(wrap(array), out, name)
 

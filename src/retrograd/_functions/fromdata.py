@@ -15,6 +15,7 @@ from .._engine.warn import warn
 from .._rules import cast
 from .._rules.index import check_number
 from .._tensor import dtypes, warn_scalar
+from .._tensor.settings import warn_once
 from .arguments import flag
 
 DEEPEST = 64                                                    # dimensions of a NumPy array
@@ -268,7 +269,7 @@ def asarray(
     if isinstance(obj, TensorBase):
         found = obj
         if requires_grad is None and wants_grad(obj) and not copy:
-            warn(UNSAID)
+            warn_once(UNSAID)
         elif requires_grad is False:
             found = obj.detach()  # type: ignore[attr-defined]
     elif isinstance(obj, np.generic):
@@ -309,7 +310,7 @@ def from_numpy(ndarray: Any) -> Any:
     dtypes.of(ndarray.dtype)
     check_strides(ndarray)
     if not ndarray.flags.writeable:
-        warn(
+        warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
             "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
             "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "

@@ -9,12 +9,12 @@ from .._engine import names, promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import guard
-from .._engine.warn import warn
 from .._kernels import kernel
 from .._rules import gather as ops
 from .._rules import index as language
 from .._rules import indexed, masks, shape
 from .._tensor import dtypes
+from .._tensor.settings import warn_once
 from .arguments import aliased, dim_of, finish, read_first, real_only, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
 from .fromdata import check_room
@@ -109,20 +109,23 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
 
 
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None,
-             inplace: bool, mean: bool = False, value: Any = 0, reduce: str | None = None) -> tuple[int, Any, Any]:
+             inplace: bool, mean: str = "", value: Any = 0, reduce: str | None = None) -> tuple[int, Any, Any]:
     at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     fits(x, at, i, src)
-    if mean and i.size:
+    if mean == "with self" and i.size:
         kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     if inplace:
         separate(x, index, src, once=True)
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    if i.size:
+    n = length(x, at)
+    if i.size and 0 <= i.flat[0] < n:                   # PyTorch casts it as it writes
         language.check_number(value, x.array.dtype)
-    in_range(i, at, length(x, at))
+    in_range(i, at, n)
+    if mean and i.size:
+        kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     if not i.ndim:
         i = i.reshape(1)
     if src is not None and not src.array.ndim:
@@ -134,7 +137,7 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
     number = not isinstance(src, TensorBase)
     if reduce is not None:
         if not number:
-            warn(
+            warn_once(
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.")
@@ -188,7 +191,8 @@ def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str, 
 
 
 def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool, inplace: bool) -> tuple[Any, Any]:
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3), inplace, reduce == "mean")
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3), inplace,
+                          "" if reduce != "mean" else "with self" if include_self else "of src")
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
@@ -278,6 +282,9 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
         kernel_for("index_func_", x, "b")
     if inplace:
         separate(x, index, b, once=True)
+    whole = x.array.dtype.kind in "iu" and x.array.size
+    if whole and len(sizes) < 2:                        # before an index is looked at
+        language.check_number(alpha, x.array.dtype)
     if i.size and (i.min() < 0 or i.max() >= n):
         adding = name == "index_add_"
         if adding and len(sizes) > 1 and not x.array.size:      # nothing is added
@@ -286,8 +293,9 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
             in_range(i, at, n)
         else:
             raise IndexError("index out of range in self")
-    if x.array.dtype.kind in "iu" and x.array.size:
-        language.check_number(alpha, x.array.dtype)
+    if whole:
+        if i.size:
+            language.check_number(alpha, x.array.dtype)
         alpha = int(alpha)
         alpha = np.asarray(alpha).astype(x.array.dtype).item()              # -1 of uint8 wraps around
     op = ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha)
@@ -423,6 +431,8 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
         separate(x, index)
     i = i.reshape(-1)
     n = length(x, at)
+    if i.size and x.array.size and not isinstance(value, TensorBase):
+        language.check_number(value, x.array.dtype)
     if i.size and (i.min() < -n or i.max() >= n):
         if n and not x.array.size:                      # nothing is filled
             i = np.zeros_like(i)
@@ -488,8 +498,10 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     """In place: index_put."""
     values = filling(tensor(values, "index_put_", "values", 3), indices, accumulate)
     guard(input, recording(input) or recording(values))
+    if not isinstance(indices, (tuple, list)) or len(indices) <= input.array.ndim:
+        separate(input, values)
     op = put_index(input, indices, values, accumulate)
-    separate(input, values, *indices)
+    separate(input, *indices)
     return op.run_(input, values)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._engine.mirror import depths, plain_of
-from .._engine.modes import inference_on
+from .._engine.modes import inference_on, state
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
 from .._rules.arith import NotImplemented_
 from .._tensor.dtypes import check_format
-from .arguments import dim_of, shape_of
+from .arguments import dim_of, long, refused, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
 
@@ -90,8 +90,21 @@ def is_set_to(input: Any, tensor: Any) -> bool:
     return bool(address(a) == address(b) and a.shape == b.shape and steps_of(a) == steps_of(b))
 
 
-def set_(input: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+SET = ("()", "(torch.Storage source)",
+       "(torch.Storage source, int storage_offset, tuple of ints size, tuple of ints stride = None)", "(Tensor source)",
+       "(Tensor source, int storage_offset, tuple of ints size, tuple of ints stride = None)")
+
+
+def set_(input: Any, source: Any = None, storage_offset: int | None = None, size: Any = None, stride: Any = None) -> Any:
     """Show the memory of `source` from now on, a tensor or a storage: all of it, or from an offset on a size with strides."""
+    if source is not None and size is None and storage_offset is not None:
+        raise refused("set_", (source, storage_offset), *SET)
+    storage_offset = long(storage_offset or 0)
+    for word, values in (("size", size), ("stride", stride)):
+        for i, n in enumerate(values or ()):
+            if not -2**63 <= n < 2**63:
+                raise TypeError(f"set_(): argument '{word}' failed to unpack the object at pos {i + 1} with error "
+                                '"Overflow when unpacking long long"')
     if source is None:
         array = np.empty(0, input.array.dtype)
     elif isinstance(source, StorageBase):
@@ -136,8 +149,12 @@ def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: An
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     block, step = source.untyped()._block, dtype.numpy.itemsize
     size = (block.size // step - offset,) if size is None else tuple(size)
+    if any(n < 0 for n in size):
+        raise RuntimeError("numel: integer multiplication overflow")
     stride = c_order(size) if stride is None else tuple(stride)
     need = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1
+    if any(s < 0 for s in stride) or (0 not in size and need * step >= 2**63):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if 0 not in size and need * step > block.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {step} requiring a "
@@ -159,9 +176,10 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if math.prod(n or 1 for n in to[1:]) >= 2**63:
         raise RuntimeError("Stride calculation overflowed")
     check_format(memory_format, len(to))
-    if to != input.array.shape:
-        if input.inference:
-            guard(input, False)
+    resizes = to != input.array.shape
+    if state().transform or (resizes and input.inference):
+        guard(input, False)
+    if resizes:
         place(input, resized(input.array, to))
     return input
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
+from .._tensor import dtypes
 from .arguments import aliased, dim_of, is_int, real_only, refused, scalar_name, sized, tensor
 from .extremes import some
 from .results import pair
@@ -243,7 +244,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     """How many elements lie in each of `bins` equal parts of min..max (both 0: the range of the data)."""
     a = input.array
     if a.dtype.kind not in "fV":
-        loop = "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu"
+        loop = "linspace_cpu" if a.dtype.kind == "b" else "aminmax_cpu" if a.dtype.kind == "c" and min == max else "histogram_cpu"
         raise NotImplementedError(f"\"{loop}\" not implemented for '{scalar_name(input)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
@@ -258,5 +259,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
         raise RuntimeError("torch.histc: max must be larger than min")
     inside = a[(a >= low) & (a <= high)]
     first, last = np.asarray([low, high], a.dtype)
-    at = np.minimum(((inside - first) * np.asarray(bins, a.dtype) / (last - first)).astype(np.int64), bins - 1)
+    if (high / 2 - low / 2) * bins >= dtypes.finfo(input.dtype).max / 2:         # the positions would overflow
+        inside, first, last = (v.astype(np.float64) / (4 * bins) for v in (inside, first, last))
+    at = np.minimum(((inside - first) * np.asarray(bins, inside.dtype) / (last - first)).astype(np.int64), bins - 1)
     return wrap(np.bincount(at, minlength=bins).astype(a.dtype))

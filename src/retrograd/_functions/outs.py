@@ -214,7 +214,7 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, sever
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
     inputs = tuple(t for t in inputs if isinstance(t, TensorBase))
     check_grad(function, out, inputs)
-    guard(out, False)
+    guard(out, False, True)
     array = y.array
     if function != "nansum" or any(x.array.size for x in inputs):   # it looks for its kernel when there is something to add
         check_dtype(function, y, out, several)

@@ -44,7 +44,7 @@ OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtype
           "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,), "torch.Storage": (StorageBase,)}
 # Functions that take a number for a Tensor, which becomes one.
 NUMBERS_TOO = frozenset("add sub mul div subtract multiply divide true_divide floor_divide".split())
-OWN_CHECKS = ("resize_", "resize_as_", "set_")             # in-place functions that check something else first
+OWN_CHECKS = ("resize_", "resize_as_", "set_", "fill_diagonal_")             # in-place functions that check something else first
 MISSED = object()
 OVERFLOW = "Overflow when unpacking long long"
 
@@ -393,7 +393,7 @@ class Checks:
         self.f = f
         self.function: Any = None               # in C, where users find it
         self.outs = ""                          # the name of a function whose out= is written here
-        self.refusal: tuple[str, str] | None = None     # of complex numbers: a class of errors and its text
+        self.refusal: tuple[str, str, bool] | None = None       # of complex numbers: see refusals
         self.seen: dict[Any, Any] = {}
         EVERY.append(self)
         if modes.imaginary:
@@ -467,7 +467,8 @@ EVERY: list[Checks] = []
 
 def watch_complex(check: Any) -> None:
     name = check.name
-    check.refusal = refusals().get(name) or refusals().get(name.removesuffix("_"))
+    in_place = refusals().get(name.removesuffix("_"), (None, None, True))
+    check.refusal = refusals().get(name) or (None if in_place[2] else in_place)
     if check.refusal is not None:
         check.seen.clear()
         if check.function is not None and hasattr(check.function, "forget"):
@@ -483,16 +484,23 @@ modes.at_first_complex = watch_all
 
 
 @functools.cache
-def refusals() -> dict[str, tuple[str, str]]:
-    from .real_only import REFUSED
+def refusals() -> dict[str, tuple[str, str, bool]]:
+    """By a function's name: the class and text of its error, and whether only calls that are recorded raise it."""
+    from .real_only import REFUSED, UNDIFFERENTIATED
 
-    return {name: error for error, names in REFUSED.items() for name in names.split()}
+    found = {name: (*error, False) for error, names in REFUSED.items() for name in names.split()}
+    for name, kernel in UNDIFFERENTIATED.items():
+        found[name] = "RuntimeError", f"{kernel} does not support automatic differentiation for outputs with complex dtype.", True
+    return found
 
 
-def refuse_complex(refusal: tuple[str, str], values: Any) -> None:
+def refuse_complex(refusal: tuple[str, str, bool], values: Any) -> None:
     """PyTorch's error where one of the tensors is complex."""
-    kind, text = refusal
-    for x in tensors_in(values):
+    kind, text, recorded = refusal
+    given = tensors_in(values)
+    if recorded and not any(map(recording, given)):
+        return
+    for x in given:
         if x.array.dtype.kind == "c":
             name = x.array.dtype.name
             raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))

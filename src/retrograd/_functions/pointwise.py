@@ -9,11 +9,11 @@ import numpy as np
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, check_cast, repeats
-from .._engine.warn import warn
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
 from .._tensor import dtypes
+from .._tensor.settings import warn_once
 from .arguments import finish, read_first, tensor
 from .rows import both
 
@@ -163,7 +163,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
 @both
 def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None, *, out: Any = None) -> Any:
     """nan, inf and -inf replaced; by 0, the largest and the smallest finite number unless said otherwise."""
-    if input.array.dtype.kind in "fV":
+    if input.array.dtype.kind in "fcV":
         limits = dtypes.finfo(input.dtype)
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
@@ -375,7 +375,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     c, a, b = condition, input, other
     mask = c.array
     if mask.dtype == np.uint8:
-        warn(
+        warn_once(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.")
         mask = mask != 0
@@ -383,10 +383,11 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {names.SCALAR[mask.dtype.name]}")
     for t in (a, b):
+        if not isinstance(t, TensorBase):
+            check_number(t, promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)]), False)
+    for t in (a, b):
         if isinstance(t, TensorBase):
             promote.check_broadcast(mask, t.array)
-        else:
-            check_number(t, promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)]), False)
     if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
         dtype = promote.result_dtype([a, b])
         return wrap(np.where(mask, promote.to(a, dtype), promote.to(b, dtype)).astype(dtype))
@@ -410,10 +411,10 @@ def filled(x: TensorBase, mask: Any, value: Any, first: Any, second: Any) -> tup
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
             "dimension(s).")
+    promote.check_broadcast(first.array, second.array)
     if mask.array.dtype != np.bool_:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[mask.array.dtype.name]}")
-    promote.check_broadcast(first.array, second.array)
     if not isinstance(value, TensorBase):
         return choose.MaskedFillBackward0(mask, value), x
     check_number(value.array.item(), x.array.dtype)

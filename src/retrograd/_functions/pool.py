@@ -63,12 +63,16 @@ def check_pool(
     letters, ndim = AXES[dims], len(sizes)
     if ndim not in (dims + 1, dims + 2) and (dims == 3 or not average):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+    if ndim < dims + 1:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got -3)"
+            if ndim else "Dimension specified as -3 but tensor has no dimensions")
     for k, s, p, d in zip(kernel, stride, padding, dilation, strict=True):
         if s == 0:
             raise RuntimeError("stride should not be zero")
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > max((k - 1) * d + 1, 0) // 2:
+        if p > int(((k - 1) * d + 1) / 2):
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}")
@@ -81,17 +85,9 @@ def check_pool(
     if any(d <= 0 for d in dilation):
         raise RuntimeError("dilation should be greater than zero, but got "
                            + " ".join(f"dilation{a}: {d}" for a, d in zip(letters, dilation, strict=True)))
-    if ndim not in (dims + 1, dims + 2):
-        if average and dims == 2 and ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got -3)"
-                if ndim else "Dimension specified as -3 but tensor has no dimensions")
-        if average and dims == 2:
-            raise RuntimeError(
-                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-                f"{list(sizes)}")
+    if ndim > dims + 2:
         raise RuntimeError(
-            f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+            f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(sizes)}")
     if 0 in sizes[-dims - 1:] and dims == 3:
         who = "avg_pool3d" if average else "max_pool3d_with_indices_out_cpu_template"
         raise RuntimeError(
@@ -102,6 +98,10 @@ def check_pool(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
             "got:"
             f"{list(sizes)}")
+    if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):       # whatever the dilation
+        raise RuntimeError("pad should be smaller than or equal to half of kernel size, but got " + (
+            "padW = {3}, padH = {2}, kW = {1}, kH = {0}" if dims == 2 else
+            "kT: {0} kW: {2} kH: {1} padT: {3} padW: {5} padH: {4}").format(*kernel, *padding))
     out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
         sizes[-dims:], kernel, stride, padding, dilation, strict=True))
     if average and dims == 3 and any(n < k for n, k in zip(sizes[-3:], kernel, strict=True)):
@@ -516,7 +516,7 @@ def average(
     stride = shown or kernel
     padding = several(padding, dims, function, "padding")
     check_ints(kernel, stride, padding)
-    if override is not None and override == 0:
+    if override is not None and override == 0 and (dims == 2 or x.ndim in (4, 5)):
         raise RuntimeError("divisor must be not zero")
     out = check_pool(x.array.shape, dims, kernel, stride, padding, (1,) * dims, bool(ceil), True)
     supported("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", x, but=np.int64)
@@ -550,8 +550,9 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
                count_include_pad: bool = True) -> Any:
     """Mean of each window of (N, C, L) or (C, L); sizes as in max_pool1d.  Padding counts unless count_include_pad is False."""
     check_1d(input, "avg_pool1d")
-    k, p = one(kernel_size, "kernel_size", "avg_pool1d"), one(padding, "padding", "avg_pool1d")
+    k = one(kernel_size, "kernel_size", "avg_pool1d")
     s = one(stride, "stride", "avg_pool1d") if given(stride) else k
+    p = one(padding, "padding", "avg_pool1d")
     at = input.ndim - 1
     y = average("avg_pool2d", 2, shape.unsqueeze(input, at), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
     return shape.squeeze_dim(y, at)

@@ -144,6 +144,8 @@ OTHERWISE = {
 def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any]:
     """The arguments as a function of PyTorch's in Python hands them on: what has a default goes by its name."""
     impl = impl.f if isinstance(impl, Checks) else impl
+    if hasattr(impl, "handed_on"):
+        return impl.handed_on(*args), kwargs or {}
     bound = parameters(impl).bind(*args, **kwargs or {})
     bound.apply_defaults()
     otherwise = OTHERWISE.get(func.__qualname__, "").split()

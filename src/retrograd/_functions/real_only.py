@@ -79,11 +79,6 @@ REFUSED: Final = {
         'batch_norm instance_norm native_batch_norm'
     ),
     ('NotImplementedError',
-     '"bernoulli_tensor_cpu_self_" not implemented for \'{}\''
-     ): (
-        'bernoulli'
-    ),
-    ('NotImplementedError',
      '"binary_cross_entropy" not implemented for \'{}\''
      ): (
         'binary_cross_entropy'
@@ -97,12 +92,6 @@ REFUSED: Final = {
      '"searchsorted_out_cpu" not implemented for \'{}\''
      ): (
         'bucketize'
-    ),
-    ('RuntimeError',
-     'Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you'
-     ' specified c10::complex<float>'
-     ): (
-        'cauchy'
     ),
     ('RuntimeError',
      'cdist only supports floating-point dtypes, X1 got: {}'
@@ -195,12 +184,6 @@ REFUSED: Final = {
      ): (
         'erfinv special_erfinv'
     ),
-    ('RuntimeError',
-     'Exponential distribution is a continuous probability distribution. dtype must be a floating point '
-     'but you specified {}'
-     ): (
-        'exponential'
-    ),
     ('NotImplementedError',
      'trunc is not supported for complex inputs'
      ): (
@@ -267,11 +250,6 @@ REFUSED: Final = {
         'gelu'
     ),
     ('NotImplementedError',
-     '"geometric_cpu" not implemented for \'{}\''
-     ): (
-        'geometric'
-    ),
-    ('NotImplementedError',
      '"glu_cpu" not implemented for \'{}\''
      ): (
         'glu'
@@ -320,11 +298,6 @@ REFUSED: Final = {
      'heaviside is not yet implemented for complex tensors.'
      ): (
         'heaviside'
-    ),
-    ('NotImplementedError',
-     '"histogram_cpu" not implemented for \'{}\''
-     ): (
-        'histc'
     ),
     ('NotImplementedError',
      '"histogramdd" not implemented for \'{}\''
@@ -410,11 +383,6 @@ REFUSED: Final = {
      '"lgamma_vml_cpu" not implemented for \'{}\''
      ): (
         'lgamma special_gammaln'
-    ),
-    ('NotImplementedError',
-     '"log_normal_cpu" not implemented for \'{}\''
-     ): (
-        'log_normal'
     ),
     ('NotImplementedError',
      '"logaddexp2_cpu" not implemented for \'{}\''
@@ -782,4 +750,17 @@ REFUSED: Final = {
      ): (
         'view_as_complex'
     ),
+}
+
+# functions that are not differentiated for complex numbers: what PyTorch calls them
+UNDIFFERENTIATED: Final = {
+    'bilinear': '_trilinear',
+    'embedding': 'embedding',
+    'nan_to_num': 'nan_to_num',
+    'native_dropout_backward': 'native_dropout_backward',
+    'normal': 'normal',
+    'scatter_reduce': 'scatter_reduce',
+    'select_scatter': 'select_scatter',
+    'silu': 'silu',
+    'slice_scatter': 'slice_scatter',
 }

@@ -77,18 +77,13 @@ def fill_diagonal_(input: Any, fill_value: Any, wrap: bool = False) -> Any:
         raise RuntimeError("dimensions must larger than 1")
     if len(sizes) > 2 and any(n != sizes[0] for n in sizes):
         raise RuntimeError("all dimensions of input must be of equal length")
-    n = min(sizes)
-    places = np.arange(n)
-    where = tuple(index_of(places) for _ in sizes)
-    input[where] = fill_value
+    n, steps, start = min(sizes), input.stride(), input.storage_offset()
+    input.as_strided((n,), (sum(steps),), start).fill_(fill_value)
     if wrap and len(sizes) == 2 and sizes[0] > sizes[1] + 1:
-        rows = np.arange(0, sizes[0] * sizes[1], sizes[1] + 1)[n:]
-        input[index_of(rows // sizes[1]), index_of(rows % sizes[1])] = fill_value
+        row = sizes[1] + 1
+        count = -(-input.numel() // row) - n
+        input.as_strided((count,), (sum(steps),), start + row * steps[0]).fill_(fill_value)
     return input
-
-
-def index_of(places: Any) -> Any:
-    return wrap(places.astype(np.int64))
 
 
 def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:

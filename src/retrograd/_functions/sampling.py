@@ -144,10 +144,6 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     x = given.array
     if p is None and x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
-    if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
-        raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
-            "so, please report an enhancement request to PyTorch.)")
     array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
     if out is not None:
         return fill_out(out, array)
@@ -168,14 +164,20 @@ def poisson(input: Any, generator: Any = None) -> Any:
     return drawn.PoissonBackward0(random.poisson(x.array, generator=generator)).run(x)
 
 
+def _refuse(input: Any, kinds: str, kernel: str) -> None:
+    """PyTorch's error where its kernel draws no numbers of such a dtype."""
+    if input.array.dtype.kind in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(input.array.dtype).scalar}'")
+
+
 def _refill(node: Any, input: Any, array: Any) -> Any:
+    if array.dtype == np.float64 and dtypes.of(input.array.dtype).is_floating_point and input.array.itemsize == 2:
+        array = array.astype(np.float32)        # PyTorch rounds twice
     return node(array.astype(input.array.dtype, copy=False)).run_(input)
 
 
 def uniform_(input: Any, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Any:
     """In place: uniform in [a, b)."""
-    if a > b:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     numbers = random.over(input.array, lambda shape: random.uniform(shape, input.array.dtype, a, b, generator))
     return _refill(drawn.UniformBackward0, input, numbers)
 
@@ -201,10 +203,9 @@ def random_(input: Any, *bounds: Any, generator: Any = None) -> Any:
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """In place: 1 with probability p, else 0."""
     p = p.array if isinstance(p, TensorBase) else p
-    if not isinstance(p, np.ndarray) and not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     node = drawn.BernoulliBackward1 if isinstance(p, np.ndarray) else drawn.BernoulliBackward2
     if isinstance(p, np.ndarray):
+        _refuse(input, "c", "bernoulli_tensor_cpu_self_")
         numbers = random.bernoulli(p, input.array.shape, input.array.dtype, generator)
     else:
         numbers = random.over(input.array, lambda shape: random.bernoulli(p, shape, input.array.dtype, generator))
@@ -213,8 +214,6 @@ def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """In place: exponential with rate lambd."""
-    if lambd <= 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     numbers = random.over(input.array, lambda shape: random.exponential(shape, input.array.dtype, lambd, generator))
     return _refill(drawn.ExponentialBackward0, input, numbers)
 
@@ -223,6 +222,7 @@ def geometric_(input: Any, p: float, *, generator: Any = None) -> Any:
     """In place: number of trials until the first success, with probability p each."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    _refuse(input, "bc", "geometric_cpu")
     u = random.over(input.array, lambda shape: random.uniform(shape, np.dtype(np.float64), generator=generator))
     with np.errstate(all="ignore"):
         return _refill(drawn.GeometricBackward0, input, np.ceil(np.log(u) / math.log1p(-p)).clip(1))
@@ -232,15 +232,19 @@ def cauchy_(input: Any, median: float = 0.0, sigma: float = 1.0, *, generator: A
     """In place: Cauchy."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    u = random.over(input.array, lambda shape: random.uniform(shape, np.dtype(np.float64), generator=generator))
-    return _refill(drawn.CauchyBackward0, input, median + sigma * np.tan(np.pi * (u - 0.5)))
+    d = dtypes.of(input.array.dtype)
+    if not d.is_floating_point:
+        raise RuntimeError(
+            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified "
+            f"{d.ctype}")
+    numbers = random.over(input.array, lambda shape: random.cauchy(shape, median, sigma, generator))
+    return _refill(drawn.CauchyBackward0, input, numbers)
 
 
 def log_normal_(input: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """In place: exp of a normal."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    double = np.dtype(np.float64)
-    with np.errstate(all="ignore"):
-        numbers = np.exp(random.over(input.array, lambda shape: random.normal(shape, double, mean, std, generator, singly=True)))
+    _refuse(input, "biuc", "log_normal_cpu")
+    numbers = random.over(input.array, lambda shape: random.log_normal(shape, mean, std, generator))
     return _refill(drawn.LogNormalBackward0, input, numbers)

@@ -11,12 +11,12 @@ import numpy as np
 from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase
 from .._engine.views import address
-from .._engine.warn import warn
 from .._rules import complexes, create, diagonals, slices
 from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
 from .._tensor import dtypes
+from .._tensor.settings import warn_once
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 
@@ -268,7 +268,7 @@ def adjoint(input: Any) -> Any:
     if n == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not n:
-        warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
         return complexes.conj_view(input)
     return complexes.conj_view(transpose(input, -2, -1))
 
@@ -277,10 +277,10 @@ def _reversed_dims(x: Any) -> Any:
     """The dims in reverse order; meant for matrices."""
     n = x.array.ndim
     if n == 0:
-        warn(
+        warn_once(
             "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif n != 2:
-        warn(
+        warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
             "will throw an "
             "error in a future release. Consider `x.mT` to transpose batches of matrices or "
@@ -293,7 +293,7 @@ def _matrix_transpose(name: str, instead: str) -> Callable[[Any], Any]:
     def f(x: Any) -> Any:
         n = x.array.ndim
         if n == 0:
-            warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
+            warn_once(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
             return complexes.conj_view(x) if name == "mH" else x
         if n == 1:
             raise RuntimeError(
@@ -311,7 +311,7 @@ def _hermitian(x: Any) -> Any:
     if n:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if n > 2 else ""))
-    warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+    warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
     return complexes.conj_view(x)
 T = property(_reversed_dims)
 mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))
@@ -586,6 +586,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     item = a.itemsize
     start = (address(a) - address(root)) // item if storage_offset is None else int(storage_offset)
     end = 0 if 0 in size else start + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if end * item >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if end * item > root.nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize {item} "

@@ -7,9 +7,8 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import TensorBase, wrap
-from .._engine.warn import warn
 from .._rules import complexes, fourier, index, pad
-from .._tensor.settings import once
+from .._tensor.settings import warn_once
 from . import fourier as transforms
 from .pad import pad as padded
 from .shape import transpose
@@ -29,11 +28,6 @@ PAIRS = (
 SHORT = (
     "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
     "your center and hop_length settings.")
-
-
-def warn_once(text: str) -> None:
-    if once(text):
-        warn(text)
 
 
 def shown(x: Any) -> str:

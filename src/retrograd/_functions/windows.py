@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._tensor import dtypes
 from .fromdata import leaf
 
@@ -15,13 +16,17 @@ def window(name: str, shape: Callable[[Any], Any], length: Any, periodic: bool, 
     """shape(k / (n - 1)) for n points, or the first n of n + 1 if periodic."""
     dtypes.check_device(device)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
-    if want.kind not in "fV":
-        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtypes.of(want)}")
+    if want.kind not in "fcV":
+        raise RuntimeError(
+            f"{name} expects floating point dtypes, got: TensorOptions(dtype={names.C[want.name]}, device=cpu, layout=Strided "
+            "(default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))")
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     n = length + 1 if periodic else length
     if length <= 1:
         return leaf(np.ones(length, want), requires_grad)
+    if want.kind == "c":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{names.SCALAR[want.name]}'")
     return leaf(shape(np.arange(length) / (n - 1)).astype(want), requires_grad)
 
 

@@ -52,6 +52,12 @@ row_norms*        (ids (N, T), d (N, T, C), rows, y (N,)) -> did it: y = squared
 sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
 uniform* keep* integers permute poisson gammas binomials     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
+normal_groups normal_pairs   (u) -> did it: uniform numbers become normal; in place: normals.c
+move              (x, scale, shift) -> did it: x = x scale + shift, rounded once; in place
+libm              (x float64, "exp", "log1p" or "tan") -> did it; in place
+arange            (out, start, step) -> did it: out[i] = start + i step: steps.c
+linspace          (out, start, end) -> did it
+powers            (x float64, base) -> did it: x = base ** x, in place
 blocks_...        the cache of array memory: blocks.py
 Program Guards    types, for torch.compile: plan.c, guards.c
 
@@ -155,7 +161,7 @@ NAMES: tuple[str, ...] = (
     "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "vectors", "stats", "same",
     "uniform", "keep", "integers", "permute", "poisson", "gammas",
-    "binomials")
+    "binomials", "normal_groups", "normal_pairs", "move", "libm", "arange", "linspace", "powers")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3",

@@ -23,6 +23,10 @@ quick_permute: Final[Any] = kernel("permute")
 quick_poisson: Final[Any] = kernel("poisson")
 quick_gammas: Final[Any] = kernel("gammas")
 quick_binomials: Final[Any] = kernel("binomials")
+quick_groups: Final[Any] = kernel("normal_groups")
+quick_pairs: Final[Any] = kernel("normal_pairs")
+quick_move: Final[Any] = kernel("move")
+quick_libm: Final[Any] = kernel("libm")
 
 Shape = tuple[int, ...]
 GROUP: Final = 16               # normals are made in groups: 8 radii, 8 angles
@@ -86,8 +90,10 @@ def normals(bits: Any, n: int, spare: float | None) -> tuple[Any, float | None]:
     """n standard normals in double, one after the other, and what is left of the last pair.  spare: what was left before."""
     pairs = (n - (spare is not None) + 1) // 2
     u = uniform(bits, (pairs, 2), np.dtype(np.float64))
-    radius, angle = np.sqrt(-2.0 * np.log1p(-u[:, 1])), 2.0 * np.pi * u[:, 0]
-    made = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+    if not quick_pairs(u):
+        radius, angle = np.sqrt(-2.0 * np.log1p(-u[:, 1])), 2.0 * np.pi * u[:, 0]
+        u = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+    made = u.reshape(-1)
     if spare is not None:
         made = np.concatenate([[spare], made])
     return made[:n], float(made[n]) if len(made) > n else None
@@ -110,15 +116,73 @@ def normal_groups(bits: Any, n: int, dtype: Any, short: bool) -> Any:
 
 def group(u: Any) -> None:
     """Uniform numbers (16 k,) become normals, in groups of 16."""
+    if quick_groups(u):
+        return
     u = u.reshape(-1, 2, GROUP // 2)
     first, second = u[:, 0], u[:, 1]
-    radius = np.subtract(1, first)
-    np.log(radius, radius)
-    radius *= -2
-    np.sqrt(radius, radius)
     angle = second * u.dtype.type(2 * math.pi)
-    np.multiply(radius, np.cos(angle), first)
-    np.multiply(radius, np.sin(angle, angle), second)
+    if u.dtype == np.float32:
+        radius = np.sqrt(-2 * logarithm(1 - first))
+        sine, cosine = sine_cosine(angle)
+    else:
+        radius, sine, cosine = np.sqrt(-2 * np.log(1 - first)), np.sin(angle), np.cos(angle)
+    np.multiply(radius, cosine, first)
+    np.multiply(radius, sine, second)
+
+
+def fused(x: Any, y: Any, z: Any) -> Any:
+    """x y + z of float32 numbers, rounded to float32."""
+    return (np.multiply(x, y, dtype=np.float64) + z).astype(np.float32)
+
+
+def polynomial(x: Any, *factors: float) -> Any:
+    """Of the highest degree first, by Horner's rule."""
+    y: Any = np.float32(factors[0])
+    for factor in factors[1:]:
+        y = fused(y, x, np.float32(factor))
+    return y
+
+
+def logarithm(x: Any) -> Any:
+    """Of positive float32 numbers.  Moshier 1992 (the Cephes library), as are the sine and cosine."""
+    half, e = np.frexp(x)
+    low = half < np.float32(0.707106781186547524)
+    e = (e - low).astype(np.float32)
+    t = (half - 1) + np.where(low, half, np.float32(0))
+    z = t * t
+    y = polynomial(t, 7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+                   2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
+    y = fused(-z, 0.5, fused(y * t, z, e * np.float32(-2.12194440e-4)))
+    return fused(e, 0.693359375, t + y)
+
+
+def sine_cosine(x: Any) -> tuple[Any, Any]:
+    """Of float32 numbers from 0 to 2 pi."""
+    octant = ((x * np.float32(4 / math.pi)).astype(np.int32) + 1) & ~1
+    for part in (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8):     # pi / 4
+        x = fused(octant, np.float32(part), x)
+    z = x * x
+    p = fused(polynomial(z, 2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2) * z, z, -(z * np.float32(0.5))) + 1
+    q = fused(polynomial(z, -1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1) * z, x, x)
+    straight = octant & 2 == 0
+    sine, cosine = np.where(straight, q, p), np.where(straight, p, q)
+    return np.where(octant & 4, -sine, sine), np.where((octant - 2) & 4, cosine, -cosine)
+
+
+def move(x: Any, scale: float, shift: float) -> Any:
+    """x scale + shift in the place of x, float32 or float64, rounded once (without a kernel: once for float32 alone)."""
+    if not quick_move(x, scale, shift):
+        scale, shift = float(x.dtype.type(scale)), float(x.dtype.type(shift))
+        np.copyto(x, x * np.float64(scale) + shift, casting="same_kind")
+    return x
+
+
+def libm(name: str, x: Any) -> Any:
+    """exp, log1p or tan of float64 numbers in their place: the C library's, whose last bits are not always NumPy's."""
+    x = np.asarray(x)                           # NumPy makes numbers of arrays without dims
+    if not quick_libm(x, name):
+        getattr(np, name)(x, x)
+    return x
 
 
 def poisson(bits: Any, rates: Any) -> Any:

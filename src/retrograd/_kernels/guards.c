@@ -19,7 +19,7 @@ typedef struct {
     npy_intp size;
 } Guard;
 
-/* Guards of one dict, which stand together: while the dict's version is the same, they hold. */
+/* Guards of one dict, or of one class's, which stand together: while the dict's version is the same, they hold. */
 typedef struct {
     npy_intp first, count;
     uint64_t version;                           /* 0: none seen */
@@ -53,6 +53,15 @@ static uint64_t version_of(PyObject *dict) {
     return 0;
 }
 #endif
+
+/* The dict that a guard is about, or NULL. */
+static PyObject *table_of(const Guard *g) {
+    switch (g->kind) {
+    case IN_DICT: case LENGTH: case KEYS: return g->holder;
+    case IN_CLASS: return ((PyTypeObject *)g->holder)->tp_dict;
+    default: return NULL;
+    }
+}
 
 static int wrong(const char *what) {
     PyErr_Format(PyExc_ValueError, "Guards: %s", what);
@@ -92,8 +101,8 @@ static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     for (npy_intp i = 0; fine && i < self->count; i++) {
         npy_intp n = 1;
         const Guard *g = &self->guards[i];
-        if (g->kind != IN_DICT) continue;
-        while (i + n < self->count && g[n].kind == IN_DICT && g[n].holder == g->holder) n++;
+        if (table_of(g) == NULL) continue;
+        while (i + n < self->count && table_of(&g[n]) == table_of(g)) n++;
         self->tables[i].first = i, self->tables[i].count = n;
         i += n - 1;
     }
@@ -170,7 +179,7 @@ static PyObject *guards_first(PyObject *o, PyObject *from) {
     while (i < self->count) {
         Table *t = &self->tables[i];
         if (t->count) {
-            const uint64_t version = version_of(self->guards[i].holder);
+            const uint64_t version = version_of(table_of(&self->guards[i]));
             if (version != 0 && version == t->version) {
                 i += t->count;
                 continue;

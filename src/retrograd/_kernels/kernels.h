@@ -8,6 +8,7 @@
     _(convolve) _(convolve_x) _(convolve_w) _(threads) \
     _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
     _(uniform) _(keep) _(integers) _(permute) _(poisson) _(gammas) _(binomials) \
+    _(normal_groups) _(normal_pairs) _(move) _(libm) _(arange) _(linspace) _(powers) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
 /* Along dims and at indices: scans.c, moves.c. */

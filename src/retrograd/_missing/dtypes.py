@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .._engine import names
 from .._tensor import dtypes
 from .._tensor.dtypes import dtype, new
 
@@ -15,7 +16,7 @@ __all__ = [
 
 
 def _named(name: str, scalar: str, abbr: str = "", size: int = 1, signed: bool | None = True) -> dtype:
-    return new(name, scalar, f"c10::{scalar}", abbr or name, size, signed)
+    return new(name, scalar, names.C.get(name, f"c10::{scalar}"), abbr or name, size, signed)
 
 
 complex128 = cdouble = _named("complex128", "ComplexDouble", "c128", 16)

@@ -17,14 +17,14 @@ LACKS = {
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|intrinsic|quantizable"""),
     "devices": ("the CPU is the only device so far", r"""
-        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
+        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
     "parallel": ("of torch.distributed there are collectives, groups, stores and DistributedDataParallel", r"""
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
-    "programs": ("programs are not captured, compiled or exported: functions run in Python", r"""
+    "programs": ("programs are not exported or compiled ahead of time; torch.compile records steps and replays them", r"""
         torch\.jit\.\w+|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
@@ -57,7 +57,7 @@ LACKS = {
     "rare": ("rarely used and not implemented yet", r"""
         torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|CheckpointPolicy|SAC_IGNORED_OPS|
         SelectiveCheckpointContext|create_selective_checkpoint_contexts|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
-        channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
+        channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
         make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
 }
 

@@ -395,6 +395,9 @@ class HardswishBackward0(Unary):
         return choose.where(x <= -3.0, 0.0, inner)
 
 
+SIXTH: Final = float(np.float32(1.0 / 6.0))     # of float32 in PyTorch's derivative, for float64 too
+
+
 @final
 class HardsigmoidBackward0(Unary):
     """clamp(x + 3, 0, 6) / 6"""
@@ -407,7 +410,7 @@ class HardsigmoidBackward0(Unary):
         return like(np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return tied(choose.where((x > -3.0) & (x < 3.0), g * (1.0 / 6.0), 0.0), [x], NOT_IMPLEMENTED,
+        return tied(choose.where((x > -3.0) & (x < 3.0), g * SIXTH, 0.0), [x], NOT_IMPLEMENTED,
                     "derivative for aten::hardsigmoid_backward is not implemented")
 
 

@@ -9,7 +9,7 @@ from .. import _kernels
 from .._engine import names, promote
 from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, is_complex, once, recording
+from .._engine.op import A, B, Binary, Unary, foreign, is_complex, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
 from .packed import packed
@@ -215,6 +215,11 @@ class NegBackward0(Unary):
             raise RuntimeError(
                 "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
                 "use the `~` or `logical_not()` operator instead.")
+        if x.dtype.kind == "c" and x.ndim and x.flags.c_contiguous:
+            y: Array = np.empty(x.shape, x.dtype)
+            parts: Any = x.real.dtype           # NumPy's loop over them takes vectors, that over complex numbers does not
+            np.negative(x.view(parts), y.view(parts))
+            return y
         return -x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -617,10 +622,11 @@ def pow(a: Value, b: Value) -> Value:
 
 
 def pow_(a: TensorBase, b: Value) -> Any:
-    try:
-        return PowBackward1().run_(a, b) if isinstance(b, TensorBase) else PowBackward0(b).run_(a)
-    except promote.Foreign:
+    if isinstance(b, TensorBase):
+        return PowBackward1().run_(a, b)
+    if not isinstance(b, (int, float, complex)) and foreign(a, b):
         return NotImplemented
+    return PowBackward0(b).run_(a)
 
 
 def remainder(a: Value, b: Value) -> Value:

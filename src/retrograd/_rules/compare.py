@@ -242,6 +242,8 @@ KINDS: Final = {"float32": "Float", "float64": "Double", "float16": "Half", "bfl
 
 def refuse_floats(op: str, a: Value, b: Value) -> None:
     """Of two tensors of different dtypes, the one in which they would meet is named."""
+    if not isinstance(b, (TensorBase, bool, int, float, complex, np.generic)):
+        return                                  # no operand, which is said instead
     if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype != b.array.dtype:
         name = promote.result_dtype([a.array, b.array]).name
         if name in KINDS:

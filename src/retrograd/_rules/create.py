@@ -7,7 +7,7 @@ import numpy
 
 from .._engine.node import Array, Shape, Value, ndarray
 from .._engine.op import Unary, Written, attach
-from .._engine.tensor import TensorBase, shared_version, wrap
+from .._engine.tensor import TensorBase, follow, shared_version, wrap
 
 np: Final[Any] = numpy
 
@@ -154,7 +154,7 @@ def contiguous_copy(x: Value) -> Value:
 def detached(x: TensorBase) -> TensorBase:
     """An alias outside the graph; edits through it count for both."""
     out = wrap(x.array)
-    out.inference = x.inference
+    follow(out, x)
     if not x.inference:
         out.version = shared_version(x)
     return out

@@ -108,7 +108,7 @@ def share_dims(g: Value, x: Array, y: Array, dims: Shape, keepdim: bool) -> Valu
     """g in equal parts on the elements of x that are their group's y; NaN where y is."""
     sizes: Shape = x.shape
     won = (x == restore(y, sizes, dims, keepdim)).astype(x.dtype)
-    part = won / add_reduce(won, dims, None, None, True) if x.ndim else won
+    part = won / (add_reduce(won, dims, None, None, True) if x.ndim else won)
     return restore(g, sizes, dims, keepdim) * part
 
 

@@ -319,7 +319,7 @@ class Reduced(Along):
         how = self.reduce
         if not self.include_self and how not in ("amax", "amin"):
             return choose.where(self.touched(own), 0.0, g) if self.index.size else g
-        if how == "sum":
+        if how == "sum" or not self.index.size:
             return g
         if how == "mean":
             return g / self.counts(own).astype(own.dtype)
@@ -327,7 +327,7 @@ class Reduced(Along):
             return g * ScatterReduceBackward0(self.dim, self.index, "prod", True).run(np.ones_like(own), b)
         won, _, n = self.winners(own, reduce.raw(b), reduce.raw(y))
         got = g * (won / n).astype(own.dtype)
-        return got if self.include_self or not self.index.size else choose.where(self.touched(own), 0.0, got)
+        return got if self.include_self else choose.where(self.touched(own), 0.0, got)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)

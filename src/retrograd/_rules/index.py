@@ -16,6 +16,7 @@ from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import edge, recording, shown, watch
 from .._engine.region import address
 from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.views import guard
 from .._engine.warn import warn
 from .._kernels import kernel
 
@@ -220,6 +221,8 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
     one = not isinstance(value, TensorBase) or value.array.size == 1
     masks = [w for w in rest if isinstance(w, np.ndarray)]
     filling = one and len(masks) == 1 and masks[0].dtype.kind == "b"
+    if part.rg or part.origin is not None:
+        guard(part, recording(part))            # before an index is wrong
     if isinstance(value, TensorBase):
         if value.array.ndim > 1:
             value = without_lead(value)

@@ -123,7 +123,10 @@ class SgnBackward0(SignOf):
         if x.dtype.kind != "c":
             return super().forward(x)
         size = np.abs(x)
-        return np.where(size == 0, x.dtype.type(0), x / size)
+        y: Array = np.zeros_like(x)
+        np.divide(x.real, size, y.real, where=size != 0)        # NumPy's own quotient overflows for denormal sizes
+        np.divide(x.imag, size, y.imag, where=size != 0)
+        return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if not is_complex(x):
@@ -147,10 +150,15 @@ class NanToNumBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.dtype.kind in "iub":
             return x.copy()
+        if x.dtype.kind == "c" and x.ndim and x.flags.c_contiguous:
+            y = quick_nan_to_num(x.view(x.real.dtype), self.nan, self.posinf, self.neginf)
+            if y is not None:
+                return y.view(x.dtype)
         y = np.array(x, order="C" if 0 in x.strides else "K")
-        y[x != x] = self.nan
-        y[x == np.inf] = self.posinf
-        y[x == -np.inf] = self.neginf
+        for part in (y.real, y.imag) if y.dtype.kind == "c" else (y,):
+            part[part != part] = self.nan
+            part[part == np.inf] = self.posinf
+            part[part == -np.inf] = self.neginf
         return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

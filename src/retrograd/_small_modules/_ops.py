@@ -9,7 +9,6 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-from retrograd import overrides
 from retrograd._engine.tensor import wants_grad
 from retrograd._library.schema import FunctionSchema
 from retrograd._missing.lacks import why
@@ -17,6 +16,7 @@ from retrograd._rules import shape
 from retrograd._tensor import Tensor
 from retrograd.autograd.function import Function
 from retrograd.autograd.grad_mode import is_grad_enabled, no_grad
+from retrograd.overrides import handle_torch_function, has_torch_function
 from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
@@ -216,8 +216,8 @@ class OpOverload:
         return self._name
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if overrides.has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
-            return overrides.handle_torch_function(self, relevant, *args, **kwargs)
+        if has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
+            return handle_torch_function(self, relevant, *args, **kwargs)
         if self._entry is None:
             op: Any = self._overloadpacket._op
             return op(*args, **{"input" if k == "self" else k: v for k, v in kwargs.items()})
@@ -270,8 +270,8 @@ class OpOverloadPacket:
         return self._made[key]
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if overrides.has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
-            return overrides.handle_torch_function(self, relevant, *args, **kwargs)
+        if has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
+            return handle_torch_function(self, relevant, *args, **kwargs)
         if self._op is not None:
             return self.default(*args, **kwargs)
         names = self.overloads()
@@ -353,9 +353,22 @@ def _index(self: Any, indices: Any) -> Any:
     return self[tuple(slice(None) if index is None else index for index in indices)]
 
 
+def _convolution_backward(grad_output: Any, input: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
+                          transposed: bool, output_padding: Any, groups: int, output_mask: Any) -> Any:
+    """The gradients of input, weight and bias of a convolution that the mask asks for, None for the others."""
+    torch: Any = import_module("retrograd")
+    bias = input.new_zeros(weight.shape[1] * groups if transposed else weight.shape[0])
+    given = [x.detach().requires_grad_() for x in (input, weight, bias)]
+    with torch.enable_grad():
+        y = torch.convolution(*given, stride, padding, dilation, transposed, output_padding, groups)
+    found = iter(torch.autograd.grad(y, [x for x, wanted in zip(given, output_mask) if wanted], grad_output))
+    return tuple(next(found) if wanted else None for wanted in output_mask)
+
+
 # Operators that torch has no function for.
 INTERNAL: dict[str, Any] = {
-    "_to_copy": _to_copy, "_pin_memory": Tensor.pin_memory, "alias": shape.alias, "slice": _slice, "index": _index}
+    "_to_copy": _to_copy, "convolution_backward": _convolution_backward,
+    "_pin_memory": Tensor.pin_memory, "alias": shape.alias, "slice": _slice, "index": _index}
 
 
 def _refused(name: str, *args: Any, **kwargs: Any) -> NoReturn:

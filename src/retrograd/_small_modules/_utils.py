@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from retrograd._functions import cat, tensor
@@ -51,3 +52,16 @@ def _element_size(dtype: Any) -> int:
     if not isinstance(dtype, dtypes.dtype):
         raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
     return int(dtype.itemsize)
+
+
+def _get_available_device_type() -> None:
+    """None: no device but the CPU."""
+
+
+def _get_device_module(device_type: str) -> Any:
+    """torch.cpu for "cpu", as PyTorch has a module of each kind of device."""
+    try:
+        return import_module(f"retrograd.{device_type}")
+    except ImportError:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.") from None

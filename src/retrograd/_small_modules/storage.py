@@ -4,7 +4,9 @@ A storage and the tensors it came from, or that were made to show it, share one 
 """
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,7 @@ class _StorageBase(StorageBase):
     """What both kinds of storage have; a class for isinstance."""
 
     is_cuda = is_sparse = is_sparse_csr = is_hpu = False
-    filename = None
+    filename: str | None = None
     device = cpu
 
     def _bytes(self) -> Any:
@@ -162,6 +164,25 @@ class UntypedStorage(_StorageBase):
                         f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(data).__name__}), but one "
                         f"of the items was of type {type(item).__name__} instead of int")
             self._block = np.array(data, np.int64).astype(np.uint8)
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first bytes of a file, mapped; shared: edits are written to it, and it grows to that length."""
+        there = Path(filename)
+        if shared:
+            there.touch()
+            if there.stat().st_size < nbytes:
+                os.truncate(there, nbytes)
+        elif not there.exists():
+            raise RuntimeError(f"unable to open file <{filename}> in read-only mode: No such file or directory (2)")
+        size = there.stat().st_size
+        if size < nbytes:
+            raise RuntimeError(f"file <{filename}> size <{size}> is smaller than the required mapping size <{nbytes}>")
+        if not nbytes:
+            return cls()
+        made = cls(np.asarray(np.memmap(there, np.uint8, "r+" if shared else "c", shape=(nbytes,))))
+        made.filename = str(filename) if shared else None
+        return made
 
     def _bytes(self) -> Any:
         return self._block

@@ -12,7 +12,18 @@ import numpy as np
 from .._engine import hooks
 from .._engine.dispatch import default, enrol, takes_part
 from .._engine.modes import grad_on, inference_on, modes, state
-from .._engine.tensor import TensorBase, bump, public, read_grad, shared_version, sink_of, wants_grad, wrap, write_grad
+from .._engine.tensor import (
+    TensorBase,
+    bump,
+    follow,
+    public,
+    read_grad,
+    shared_version,
+    sink_of,
+    wants_grad,
+    wrap,
+    write_grad,
+)
 from .._engine.views import address, refresh
 from .._engine.warn import warn
 from .._missing import Absent
@@ -29,6 +40,11 @@ else:
 NOT_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
     "that doesn't require differentiation use var_no_grad = var.detach()."
+)
+TRANSFORMED = (
+    "You are attempting to call {} inside of a function being transformed by a functorch transform. This is unsupported, "
+    "please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call {} outside of a "
+    "function being transformed instead."
 )
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
@@ -146,6 +162,7 @@ class Tensor(Methods):
         else:
             from .._functions.fromdata import allot
             self.array = allot(tuple(int(n) for n in args), default)
+        follow(self, args[0] if args else None)
         return self
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -159,7 +176,8 @@ class Tensor(Methods):
             raise TypeError(
                 f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {dtypes.typename(data)}")
         out = TensorBase.__new__(cls)
-        out.array, out.version, out.inference = data.array, shared_version(data), data.inference
+        out.array, out.version = data.array, shared_version(data)
+        follow(out, data)
         if require_grad:
             _want(out, True)
         return out
@@ -295,6 +313,9 @@ class Tensor(Methods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set requires_grad; -> itself.  RuntimeError for integers, and for switching a non-leaf off."""
+        if state().transform:
+            raise RuntimeError(TRANSFORMED.format("Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
+                                                  "requires_grad_()"))
         if requires_grad is not True and requires_grad is not False:
             raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                             f"{dtypes.typename(requires_grad)}")
@@ -357,7 +378,7 @@ class Tensor(Methods):
     @property
     def retains_grad(self) -> bool:
         """Did a non-leaf ask to keep its gradient?"""
-        return self.fn is not None and self.kept is not None and self.kept.on
+        return self.kept is not None and self.kept.on
 
     @property
     def _version(self) -> int:
@@ -432,10 +453,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if not wants_grad(self):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if state().lenient:
-            raise RuntimeError(
-                "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
-                "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
-                "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead.")
+            raise RuntimeError(TRANSFORMED.format("Tensor.retain_grad()", "retain_grad()"))
         if self.grad_fn is not None:
             hooks.retain(self)
 
@@ -489,7 +507,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
     def detach_(self) -> Tensor:
         """Cut it out of the graph that made it.  RuntimeError for views."""
-        if modes.inferring and inference_on():
+        if modes.marking and inference_on():
             return self                         # nobody looks at graphs there
         if self.origin is not None:
             raise RuntimeError(DETACH_VIEW)
@@ -500,14 +518,13 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         self.fn = None
         self.nr = 0
         self.rg = False
-        self.kept = None
         return self
 
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph, with a version counter of its own: edits go unseen."""
         out: Any = wrap(self.array)
-        out.inference = self.inference
+        follow(out, self)
         if self.version is not None and self.version.mirrors is not None:
             shared_version(out).mirrors = self.version.mirrors
         return out
@@ -518,6 +535,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.rg and value.array.dtype.kind not in "fcV":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if value.array.shape != self.array.shape:
+            hooks.keep_shape(self)
         self.array = value.array
         if self.sink is not None:
             self.sink.array = value.array
@@ -667,7 +686,9 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return out
 
     def _empty_like_class(self) -> Any:
-        return TensorBase.__new__(type(self))
+        out: Any = TensorBase.__new__(type(self))
+        follow(out, None)
+        return out
 
     def __copy__(self) -> Any:
         if takes_part(type(self)) and type(self) is not Tensor and not state().closed:
@@ -694,7 +715,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
 INTERNAL = frozenset([
     "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
-    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_real",
+    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_real", "_of_transform",
 ])
 
 
@@ -733,6 +754,7 @@ def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: 
     if place is not None:
         out.array = np.ndarray(place[0], out.array.dtype, out.array, place[1], place[2])
     out.rg = requires_grad
+    follow(out, None)
     bump(out)
     if attributes:
         out.__dict__.update(attributes)

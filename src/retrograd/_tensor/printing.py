@@ -130,11 +130,12 @@ def _graph_suffix(t: Any) -> str:
     return "requires_grad=True" if t.requires_grad else ""
 
 
-def _joined(text: str, suffixes: list[str], indent: int) -> str:
-    """Append the suffixes, each on a new line when it would not fit."""
+def _joined(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
+    """Append the suffixes, each on a new line when it would not fit; force_newline: the first in any case."""
     length = len(text) - text.rfind("\n") + 1       # PyTorch's count: 2 more than the last line has
     for suffix in suffixes:
-        if length + len(suffix) + 2 > PRINT_OPTS.linewidth:
+        if force_newline or length + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            force_newline = False
             text += ",\n" + " " * indent + suffix
             length = indent + len(suffix)
         else:

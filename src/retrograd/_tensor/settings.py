@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .._engine.warn import warn
 from . import dtypes
 
 __all__ = [
@@ -45,6 +46,12 @@ def once(text: str) -> bool:
     due = text not in said
     said.add(text)
     return due
+
+
+def warn_once(text: str) -> None:
+    """A warning at the user's line, once per process."""
+    if once(text):
+        warn(text)
 
 
 def positive(n: Any, function: str) -> int:
@@ -149,11 +156,11 @@ def set_default_tensor_type(t: Any) -> None:
     """Old form of set_default_dtype: takes torch.FloatTensor, torch.DoubleTensor, ... or the name of one."""
     kinds = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
-    found = kinds.get(name.removesuffix("Tensor")) if name != "Tensor" else dtypes.get_default_dtype()
+    found = kinds.get(name.removesuffix("Tensor"))
     if ".cuda" in (t if isinstance(t, str) else getattr(t, "__module__", "")):
         raise TypeError(f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled.")
     if found is None:
-        raise TypeError("only floating-point types are supported as the default type")
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
     dtypes.set_default_dtype(found)
 
 

@@ -89,6 +89,10 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
                 "use `grad_tensors`.")
         grad_tensors = grad_variables
+    if modes.marking and state().transform:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+            "instead or call backward() outside of functorch transforms.")
     if modes.dispatching and not state().busy:
         return _told_backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
     try:

@@ -106,6 +106,15 @@ def microscope(commands: Any) -> None:
     view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot, .trace) to FILE")
     view.add_argument("--no-browser", action="store_true", help="do not open a browser")
     view.add_argument("file", metavar="FILE", help="a recording: retrograd trace -o run.trace script.py")
+    merge = commands.add_parser(
+        "merge", help="put the recordings of several ranks side by side",
+        description="Say which ranks waited for which, and which call they did not have in common; write a page with a lane for "
+                    "each rank.  Exit status 1 where ranks took different branches.",
+        **examples("mpiexec -n 2 retrograd trace -o run.trace train.py", "retrograd merge run.*.trace -o run.html",
+                   "torchrun --nproc-per-node 2 -m retrograd trace --torch -o run.trace train.py"))
+    merge.add_argument("-o", "--output", metavar="FILE", help="write the page to FILE.html")
+    merge.add_argument("files", metavar="FILE", nargs="+", help="recordings: trace under mpiexec or torchrun puts the rank "
+                       "before the ending")
 
 
 class OneALine(argparse.HelpFormatter):
@@ -194,7 +203,7 @@ def answer(found: argparse.Namespace) -> int:
 
         report()
         return 0
-    if found.command in ("trace", "explain", "compare", "lint", "view"):
+    if found.command in ("trace", "explain", "compare", "lint", "view", "merge"):
         from . import commands
 
         return int(getattr(commands, found.command)(found))

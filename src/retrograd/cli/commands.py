@@ -6,21 +6,26 @@ import io
 import json
 import os
 import sys
+import time
 import tokenize
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from ..distributed.process_group import world
+from ..microscope.answers.ranks import merge as merged
 from ..microscope.answers.summary import show
 from ..microscope.lint.live import NAMES, lint_recording
 from ..microscope.lint.source import of_notebook
 from ..microscope.lint.static import RULES, Problem, lint_source
 from ..microscope.plain_text import printable
-from ..microscope.record.recorder import record
+from ..microscope.record.exchanges import rank_of_process
+from ..microscope.record.recorder import RecordingError, record
 from ..microscope.record.recording import Recording, load
 from ..microscope.record.trace_file import TraceError
 
 USAGE = 2
+GRACE = 1.0             # seconds for other ranks to write their recordings
 
 
 class Refused(Exception):
@@ -42,7 +47,7 @@ def guarded(command: Any) -> Any:
         except KeyboardInterrupt:
             say("interrupted")
             return INTERRUPTED
-        except (Refused, CannotRun, TraceError) as error:
+        except (Refused, CannotRun, TraceError, RecordingError) as error:
             say(str(error))
         except KeyError as error:
             say(str(error.args[0]) if error.args else str(error))
@@ -115,6 +120,10 @@ def trace(found: Any) -> int:
     if not os.path.isdir(folder):
         raise Refused(f"no such folder: '{folder}'")
     output = None if found.output is None else os.path.abspath(found.output)
+    rank = rank_of_process()
+    if output is not None and rank is not None:         # each rank writes a file of its own
+        output = f".{rank}".join(os.path.splitext(output))
+    world.held = rank is not None
     start = os.getcwd()
     rec, status = recorded(found.script, found.arguments, found.torch, found.module, limit=found.limit,
                            values="paths" if found.paths else "parameters" if found.values else None)
@@ -124,9 +133,12 @@ def trace(found: Any) -> int:
         say("nothing was recorded: the script made no tensor that requires grad and called no module and no backward()"
             if not status else "nothing was recorded before the script ended")
     elif output is None and has_viewer():
-        output = os.path.join(start, "trace.html")
+        output = os.path.join(start, "trace.html" if rank is None else f"trace.{rank}.trace")
     if output is not None:
         print(write(rec, output))
+    if status and rank is not None and world.group is not None:
+        time.sleep(GRACE)                               # the others, who wait for this rank, see that it goes, and write theirs
+        world.group.comm.Abort(status)
     return status
 
 
@@ -309,3 +321,15 @@ def view(found: Any) -> int:
             import webbrowser
             webbrowser.open("file://" + os.path.abspath(output))
     return 0
+
+
+@guarded
+def merge(found: Any) -> int:
+    if found.output is not None and not found.output.endswith((".html", ".htm")):
+        raise Refused(f"-o {found.output}: ranks are shown as a page, .html")
+    ranks = merged(found.files)
+    print(ranks.summary())
+    if found.output is not None:
+        ranks.to_html(found.output)
+        print(f"page written to {found.output}")
+    return int(ranks.diverged() is not None)

@@ -114,6 +114,8 @@ def find(name: str) -> tuple[ModuleSpec, CodeType | Exception]:
     except SyntaxError as error:
         return spec, error
     except (AttributeError, ImportError):
+        if isinstance(loader, Alias):                   # torch.distributed.run: the code is under our name
+            return find(ours_of(name))
         code = None
     if code is None:
         raise CannotRun(f"module '{name}' has no Python code to run")
@@ -292,6 +294,8 @@ class Alias(MetaPathFinder, Loader):
         if not is_torch(name):
             if name.startswith("multiprocessing.popen_"):       # which start the processes that are no forks
                 alias_in_children()
+            if name == "functorch.dim":
+                raise ModuleNotFoundError(f"No module named '{name}'\nits dims live in PyTorch's dispatcher", name=name)
             return None
         ours = importlib.util.find_spec(ours_of(name))
         if ours is not None:
@@ -338,6 +342,10 @@ class Renaming(Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         found: ModuleType | None = self.loader.create_module(spec)
+        return found
+
+    def get_code(self, name: str) -> CodeType | None:
+        found: CodeType | None = self.loader.get_code(name)
         return found
 
     def exec_module(self, module: ModuleType) -> None:

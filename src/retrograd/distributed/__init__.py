@@ -20,9 +20,14 @@ from .tcp_store import TCPStore as TCPStore
 
 if TYPE_CHECKING:
     from . import nn as nn
+    from . import optim as optim
+
+__path__.append(f"{__path__[0].removesuffix('distributed')}_small_modules/distributed")  # noqa: F405  # names alone
 
 for _class in (FileStore, HashStore, TCPStore):
     _class.__module__ = f"{__name__.partition('.')[0]}._C._distributed_c10d"        # as PyTorch's classes say
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
-late_names(__name__, lazy=("algorithms", "nn"), also={
-    "GradBucket": lambda: import_module("retrograd.nn.parallel.buckets").GradBucket})
+late_names(__name__, lazy=("algorithms", "constants", "device_mesh", "nn", "optim", "rpc"), also={
+    "GradBucket": lambda: import_module("retrograd.nn.parallel.buckets").GradBucket,
+    "DeviceMesh": lambda: import_module("retrograd.distributed.device_mesh").DeviceMesh,
+    "init_device_mesh": lambda: import_module("retrograd.distributed.device_mesh").init_device_mesh})

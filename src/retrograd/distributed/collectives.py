@@ -7,6 +7,8 @@ A rank that is not in the group is warned, and gets None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,6 @@ from .reducing import ReduceOp
 from .work import Work
 
 Array = Any
-
-
-def ended(work: Work, async_op: bool) -> Work | None:
-    """The Work, or None once it is over."""
-    if async_op:
-        return work
-    work.wait()
-    return None
 
 
 def writing(given: Sequence[Any], values: Callable[[], Any]) -> Callable[[], None]:
@@ -42,9 +36,24 @@ def writing(given: Sequence[Any], values: Callable[[], Any]) -> Callable[[], Non
 
 def reduction(pg: ProcessGroup, a: Array, op: Any, function: str) -> tuple[Array, Any, Callable[[Array], None] | None]:
     """-> (the array that MPI combines, its operation, what is still to be done with the result)"""
+    if op is ReduceOp.SUM and a.dtype.char in "fd":             # nothing to check or to do
+        return checks.block(a), pg.sum, None
     kind, factor = reducing.check(op, a.dtype, function)
     sent = reducing.before(checks.block(a), kind, factor)
     return sent, pg.operation(kind), reducing.after(kind, pg.n)
+
+
+def reduced(one: Any, got: Array, then: Callable[[Array], None] | None) -> Callable[[], None]:
+    """What writes a reduction's result into a tensor when it is there."""
+    if then is None and got is one.array:
+        return partial(bump, one)
+
+    def result() -> list[Array]:
+        if then is not None:
+            then(got)
+        return [got]
+
+    return writing([one], result)
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
@@ -54,14 +63,8 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
         return warn_outside("all_reduce")
     pg = found(group)
     buffer, how, then = reduction(pg, tensor.array, op, "all_reduce")
-
-    def result() -> list[Array]:
-        if then is not None:
-            then(buffer)
-        return [buffer]
-
-    return ended(pg.start("all_reduce", pg.comm.Iallreduce, (pg.in_place, buffer), [tensor], writing([tensor], result),
-                          buffer.nbytes, op=how), async_op)
+    return pg.run(async_op, "all_reduce", pg.comm.Iallreduce, (pg.in_place, buffer), [tensor],
+                  reduced(tensor, buffer, then), buffer.nbytes, op=how)
 
 
 def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
@@ -80,9 +83,9 @@ def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None
             then(buffer)
         return parts(buffer, [one.array.size for one in tensors])
 
-    work = pg.start("all_reduce_coalesced", pg.comm.Iallreduce, (pg.in_place, buffer), list(tensors),
-                    writing(tensors, result), buffer.nbytes, op=how)
-    return work.get_future() if ended(work, async_op) is not None else None
+    work = pg.run(async_op, "all_reduce_coalesced", pg.comm.Iallreduce, (pg.in_place, buffer), list(tensors),
+                  writing(tensors, result), buffer.nbytes, op=how)
+    return None if work is None else work.get_future()
 
 
 def reduce(tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False,
@@ -95,16 +98,9 @@ def reduce(tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: A
     pg = found(group)
     buffer, how, then = reduction(pg, tensor.array, op, "reduce")
     if pg.place != root:
-        return ended(pg.start("reduce", pg.comm.Ireduce, (buffer, None), [tensor], None, buffer.nbytes, op=how, root=root),
-                     async_op)
-
-    def result() -> list[Array]:
-        if then is not None:
-            then(buffer)
-        return [buffer]
-
-    return ended(pg.start("reduce", pg.comm.Ireduce, (pg.in_place, buffer), [tensor], writing([tensor], result),
-                          buffer.nbytes, op=how, root=root), async_op)
+        return pg.run(async_op, "reduce", pg.comm.Ireduce, (buffer, None), [tensor], None, buffer.nbytes, op=how, root=root)
+    return pg.run(async_op, "reduce", pg.comm.Ireduce, (pg.in_place, buffer), [tensor], reduced(tensor, buffer, then),
+                  buffer.nbytes, op=how, root=root)
 
 
 def broadcast(tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False,
@@ -117,8 +113,7 @@ def broadcast(tensor: Any, src: int | None = None, group: Any = None, async_op: 
     pg = found(group)
     buffer = checks.block(tensor.array)
     finish = None if pg.place == root else writing([tensor], lambda: [buffer])
-    return ended(pg.start("broadcast", pg.comm.Ibcast, (checks.plain(buffer),), [tensor], finish, buffer.nbytes, root=root),
-                 async_op)
+    return pg.run(async_op, "broadcast", pg.comm.Ibcast, (checks.plain(buffer),), [tensor], finish, buffer.nbytes, root=root)
 
 
 def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
@@ -131,11 +126,11 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     pg = found(group)
     if len(tensor_list) != pg.n:
         raise RuntimeError(f"ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {pg.n}, "
-                           f"got {len(tensor_list)})")
+                   f"got {len(tensor_list)})")
     checks.shapes("allgather", tensor_list, tensor.shape)
     sent, all_of_them = checks.block(tensor.array), np.empty((pg.n, *tensor.array.shape), tensor.array.dtype)
-    return ended(pg.start("all_gather", pg.comm.Iallgather, (checks.plain(sent), checks.plain(all_of_them)), list(tensor_list),
-                          writing(tensor_list, lambda: all_of_them), sent.nbytes), async_op)
+    return pg.run(async_op, "all_gather", pg.comm.Iallgather, (checks.plain(sent), checks.plain(all_of_them)), list(tensor_list),
+                  writing(tensor_list, lambda: all_of_them), sent.nbytes)
 
 
 def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
@@ -147,8 +142,8 @@ def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = N
     pg = found(group)
     concatenated(output_tensor, input_tensor, pg.n)
     sent, got = checks.block(input_tensor.array), checks.block(output_tensor.array)
-    return ended(pg.start("all_gather_into_tensor", pg.comm.Iallgather, (checks.plain(sent), checks.plain(got)),
-                          [output_tensor], writing([output_tensor], lambda: [got]), sent.nbytes), async_op)
+    return pg.run(async_op, "all_gather_into_tensor", pg.comm.Iallgather, (checks.plain(sent), checks.plain(got)),
+                  [output_tensor], writing([output_tensor], lambda: [got]), sent.nbytes)
 
 
 def concatenated(whole: Any, part: Any, n: int) -> None:
@@ -201,8 +196,8 @@ def gather(tensor: Any, gather_list: Any = None, dst: int | None = None, group: 
         checks.shapes("gather", gather_list, tensor.shape)
         got = np.empty((pg.n, *sent.shape), sent.dtype)
         finish = writing(gather_list, lambda: got)
-    return ended(pg.start("gather", pg.comm.Igather, (checks.plain(sent), None if got is None else checks.plain(got)),
-                          list(gather_list or ()), finish, sent.nbytes, root=root), async_op)
+    return pg.run(async_op, "gather", pg.comm.Igather, (checks.plain(sent), None if got is None else checks.plain(got)),
+                  list(gather_list or ()), finish, sent.nbytes, root=root)
 
 
 def scatter(tensor: Any, scatter_list: Any = None, src: int | None = None, group: Any = None, async_op: bool = False,
@@ -221,8 +216,8 @@ def scatter(tensor: Any, scatter_list: Any = None, src: int | None = None, group
         of_right_number("scatter", "input", scatter_list, pg.n)
         checks.shapes("scatter", scatter_list, tensor.shape)
         sent = np.stack([one.array for one in scatter_list])
-    return ended(pg.start("scatter", pg.comm.Iscatter, (None if sent is None else checks.plain(sent), checks.plain(got)),
-                          [tensor], writing([tensor], lambda: [got]), got.nbytes, root=root), async_op)
+    return pg.run(async_op, "scatter", pg.comm.Iscatter, (None if sent is None else checks.plain(sent), checks.plain(got)),
+                  [tensor], writing([tensor], lambda: [got]), got.nbytes, root=root)
 
 
 def listed(pg: ProcessGroup, root: int, given: Any, name: str, kind: str) -> None:
@@ -236,7 +231,7 @@ def listed(pg: ProcessGroup, root: int, given: Any, name: str, kind: str) -> Non
 def of_right_number(function: str, kind: str, given: Any, n: int) -> None:
     if len(given) != n:
         raise RuntimeError(f"ProcessGroupGloo::{function}: Incorrect {kind} list size {len(given)}. {kind.capitalize()} list "
-                           f"size should be {n}, same as size of the process group.")
+                   f"size should be {n}, same as size of the process group.")
 
 
 def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None,
@@ -255,7 +250,7 @@ def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: 
 
 
 def reduce_scatter_tensor(output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None,
-                          async_op: bool = False) -> Work | None:
+                  async_op: bool = False) -> Work | None:
     """Combine the ranks' inputs: rank i gets the i-th of n equal parts."""
     checks.tensor(output, "output")
     checks.tensor(input, "input")
@@ -269,14 +264,8 @@ def reduce_scatter_tensor(output: Any, input: Any, op: Any = ReduceOp.SUM, group
 def scattered(name: str, pg: ProcessGroup, output: Any, whole: Array, op: Any, async_op: bool) -> Work | None:
     sent, how, then = reduction(pg, whole, op, name)
     got = np.empty(output.array.shape, sent.dtype)
-
-    def result() -> list[Array]:
-        if then is not None:
-            then(got)
-        return [got]
-
-    return ended(pg.start(name, pg.comm.Ireduce_scatter_block, (sent, got), [output], writing([output], result), sent.nbytes,
-                          op=how), async_op)
+    return pg.run(async_op, name, pg.comm.Ireduce_scatter_block, (sent, got), [output], reduced(output, got, then), sent.nbytes,
+                  op=how)
 
 
 def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> Work | None:
@@ -294,9 +283,9 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
     sent = np.concatenate([one.array.reshape(-1) for one in input_tensor_list])
     sizes = [one.array.size for one in output_tensor_list]
     got = np.empty(sum(sizes), sent.dtype)
-    return ended(pg.start("all_to_all", pg.comm.Ialltoallv, (
+    return pg.run(async_op, "all_to_all", pg.comm.Ialltoallv, (
         [checks.plain(sent), [one.array.size for one in input_tensor_list]], [checks.plain(got), sizes]),
-        list(output_tensor_list), writing(output_tensor_list, lambda: parts(got, sizes)), sent.nbytes), async_op)
+        list(output_tensor_list), writing(output_tensor_list, lambda: parts(got, sizes)), sent.nbytes)
 
 
 def all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
@@ -310,9 +299,9 @@ def all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None, i
     pg = found(group)
     counts = [split(one, sizes, pg.n) for one, sizes in ((input, input_split_sizes), (output, output_split_sizes))]
     sent, got = checks.block(input.array), checks.block(output.array)
-    return ended(pg.start("all_to_all_single", pg.comm.Ialltoallv, (
+    return pg.run(async_op, "all_to_all_single", pg.comm.Ialltoallv, (
         [checks.plain(sent), counts[0]], [checks.plain(got), counts[1]]), [output], writing([output], lambda: [got]),
-        sent.nbytes), async_op)
+        sent.nbytes)
 
 
 def split(one: Any, sizes: Any, n: int) -> list[int]:
@@ -335,12 +324,16 @@ def parts(flat: Array, sizes: Sequence[int]) -> list[Array]:
     return np.split(flat, np.cumsum(sizes)[:-1]) if len(sizes) else []
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
-    """Return when all ranks of the group have come here."""
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: timedelta | None = None) -> Work | None:
+    """Return when all ranks of the group have come here.  timeout: of this one; by default the group's"""
     if outside(group):
         return warn_outside("barrier")
     pg = found(group)
-    return ended(pg.start("barrier", pg.comm.Ibarrier, (), []), async_op)
+    if timeout is not None:
+        work = pg.start("barrier", pg.comm.Ibarrier, (), [])
+        work._limit = timeout
+        return work if async_op or not work.wait() else None
+    return pg.run(async_op, "barrier", pg.comm.Ibarrier, (), [])
 
 
 all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor

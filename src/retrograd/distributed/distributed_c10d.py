@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from .._missing import late_names
+from .backend import Backend, get_default_backend_for_device
 from .collectives import (
     _all_gather_base as _all_gather_base,
 )
@@ -75,15 +76,17 @@ from .reducing import make_premul_sum as _make_nccl_premul_sum
 from .stores import PrefixStore, Store
 from .work import Work
 
-for _class in (GroupMember, P2POp, PrefixStore, ProcessGroup, ReduceOp, Store, Work, group):
+for _class in (Backend, GroupMember, P2POp, PrefixStore, ProcessGroup, ReduceOp, Store, Work, group):
     _class.__module__ = __name__                            # as PyTorch's classes say
 late_names(__name__)
 __all__ = [
+    "Backend",
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "P2POp", "PrefixStore", "ProcessGroup",
     "QueueEmptyError", "ReduceOp", "Store", "Work", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
     "all_gather_object", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group", "gather",
-    "gather_object", "get_backend", "get_backend_config", "get_global_rank", "get_group_rank", "get_node_local_rank",
+    "gather_object", "get_backend", "get_backend_config", "get_default_backend_for_device",
+    "get_global_rank", "get_group_rank", "get_node_local_rank",
     "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "irecv",
     "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
     "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "isend", "monitored_barrier", "new_group",

@@ -13,6 +13,7 @@ from typing import Any
 
 from .alone import Alone, mpi4py_MPI
 from .environment import like_torchrun, under_mpi
+from .meeting import meet, met, store_of
 from .process_group import ProcessGroup, default_pg_timeout, found, outside, world
 from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
@@ -67,11 +68,12 @@ def init_process_group(
     rank: int = -1, store: Store | None = None, group_name: str = "", pg_options: Any = None, device_id: Any = None,
     _ranks: list[int] | None = None,
 ) -> None:
-    """Make the group of all processes that mpiexec started; of this one alone without mpiexec.
+    """Make the group of all processes that mpiexec started, or of those that meet; of this one alone where nothing says more.
 
     backend      "mpi"; "gloo" and None mean it, too
-    init_method  env:// by default: RANK and WORLD_SIZE, which must agree with what mpiexec started
-    timeout      of each collective; 30 minutes by default
+    init_method  env:// by default: RANK and WORLD_SIZE, which must agree with what mpiexec started.  Without mpiexec ranks meet
+                 as PyTorch's do, at MASTER_ADDR and MASTER_PORT, or by tcp:// or file://: NOTE [Who stands for mpiexec]
+    timeout      of each collective, and of waiting for the ranks to come; 30 minutes by default
     store        given instead of init_method: kept as the group's store
     ValueError twice, for ranks that mpiexec did not start, and for gloo without anything that tells the rank.
     """
@@ -83,13 +85,14 @@ def init_process_group(
     assert store is None or init_method is None, "Cannot specify both init_method and store."
     like_torchrun()
     launched = under_mpi()
-    if world_size < 0 and launched is None and name != "mpi" and store is None:
-        world_size = from_environment("WORLD_SIZE") if from_environment("RANK") >= 0 else 1
+    if launched is None:
+        told = "RANK" in os.environ and "WORLD_SIZE" in os.environ
+        if world_size < 0 and store is None and (told or name != "mpi"):
+            world_size = from_environment("WORLD_SIZE") if from_environment("RANK") >= 0 else 1
+        if world_size > 1:
+            rank = from_environment("RANK") if rank < 0 else rank
+            store = met_by(store, init_method, rank, world_size, timeout or default_pg_timeout)
     size = launched[1] if launched is not None else max(world_size, 1)
-    if launched is None and size > 1:
-        raise ValueError(
-            f"This process was not started by mpiexec, so it cannot meet the {size - 1} other ranks of a world of {size}.\n"
-            f"Start the program with: retrograd launch -n {size} program.py")
     if world_size not in (-1, size):
         raise ValueError(f"world_size is {world_size}, but mpiexec started {size} processes: retrograd launch -n {world_size}")
     tell_once(backend, size)
@@ -104,6 +107,22 @@ def init_process_group(
     world.store = store if store is not None else served(comm, timeout or default_pg_timeout)
 
 
+def met_by(store: Store | None, init_method: str | None, rank: int, size: int, timeout: timedelta) -> Store:
+    """Meet the other ranks -> the store by which they met.  ValueError where this process has met others before."""
+    if met.size:
+        if (met.rank, met.size) != (rank, size):
+            raise ValueError(f"This process is rank {met.rank} of {met.size} since its first init_process_group, and cannot "
+                             f"become rank {rank} of {size}")
+        assert met.store is not None
+        return store or met.store
+    if not 0 <= rank < size:
+        raise ValueError(f"rank {rank} is none of a world of {size}")
+    if store is None:
+        store = store_of(init_method or "env://", rank, size, from_environment, timeout)
+    meet(rank, size, store, timeout, mpi)
+    return store
+
+
 def checked_backend(backend: str | None) -> str:
     """The name of a backend, in small letters.  RuntimeError where PyTorch's CPU build has none such."""
     if backend is None:
@@ -116,33 +135,37 @@ def checked_backend(backend: str | None) -> str:
     return "gloo" if len(names) > 1 else names.pop()
 
 
-def from_environment(name: str) -> int:
-    """RANK or WORLD_SIZE.  ValueError where it is not set, as PyTorch says it."""
+def from_environment(name: str) -> Any:
+    """RANK, WORLD_SIZE (numbers), MASTER_ADDR or MASTER_PORT.  ValueError where it is not set, as PyTorch says it."""
     for one in ASKED if name == "RANK" else (name,):
         if one not in os.environ:
             raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable {one} "
                              f"expected, but not set")
-    return int(os.environ[name])
+    return os.environ[name] if name.startswith("MASTER") else int(os.environ[name])
 
 
 def tell_once(backend: str | None, size: int) -> None:
     """Another backend's name means MPI: said once a program, by one rank."""
     if size > 1 and backend is not None and "gloo" in backend and "gloo" not in _told:
         _told.add("gloo")
-        found = under_mpi()
-        if found is not None and found[0] == 0:
+        found = under_mpi() or (met.rank, met.size)
+        if found[0] == 0:
             print('retrograd: backend "gloo" means MPI here', file=sys.stderr)
 
 
-def connected(rank: int) -> Any:
-    """A communicator of all processes, with this rank for this one."""
+def mpi() -> Any:
+    """mpi4py's module.  RuntimeError where there is no MPI."""
     try:
-        MPI = mpi4py_MPI()
+        return mpi4py_MPI()
     except (ImportError, RuntimeError) as error:
         raise RuntimeError(
             f"Distributed package doesn't have MPI built in. {error}.\npip install retrograd[mpi] brings mpi4py and an MPI; "
             "a site's own MPI works as well") from error
-    whole = MPI.COMM_WORLD
+
+
+def connected(rank: int) -> Any:
+    """A communicator of all processes, with this rank for this one."""
+    whole = mpi().COMM_WORLD
     return whole.Dup() if rank in (-1, whole.rank) else whole.Split(0, rank)
 
 
@@ -173,7 +196,7 @@ class Ending:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            if world.group is not None:
+            if world.group is not None and not world.held:
                 self.comm.Abort(1)
 
 
@@ -267,7 +290,7 @@ def new_subgroups_by_enumeration(
 
 def split_group(
     parent_pg: Any = None, split_ranks: list[list[int]] | None = None, timeout: timedelta | None = None, pg_options: Any = None,
-    group_desc: str | None = None,
+    group_desc: str | None = None, backend: str | None = None,
 ) -> Any:
     """Divide a group -> this rank's part, or None for a rank in none.
 
@@ -281,6 +304,7 @@ def split_group(
         raise ValueError("the split group cannot have duplicate ranks")
     if flat and not 0 <= flat[0] <= flat[-1] < parent.n:
         raise ValueError(f"Ranks of a split group must be ranks of its parent, from 0 to {parent.n - 1}: {split_ranks}")
+    name = parent.backend if backend is None else checked_backend(backend)
     number = world.made
     world.made += 1
     mine = [ranks for ranks in split_ranks if parent.place in ranks]
@@ -290,7 +314,7 @@ def split_group(
         comm = parent.comm.Split(split_ranks.index(mine[0]) if mine else parent.mpi.UNDEFINED, key)
     if not mine:
         return None
-    made = ProcessGroup(comm, [parent.ranks[rank] for rank in sorted(mine[0])], number, parent.backend,
+    made = ProcessGroup(comm, [parent.ranks[rank] for rank in sorted(mine[0])], number, name,
                         timeout or parent.timeout, parent.watch, f"{parent.group_name}:split:{number}",
                         group_desc or f"{parent.group_desc}:split:{number}")
     world.groups.append(made)

@@ -9,7 +9,7 @@ from .alone import Alone, mpi4py_MPI
 from .reducing import MPI_NAMES, RedOpType
 from .stores import Store
 from .watch import Watch
-from .work import Work
+from .work import Work, listening, soon
 
 default_pg_timeout = timedelta(minutes=30)
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
@@ -34,6 +34,7 @@ class ProcessGroup:
         self.bytes = 0                          # given to collectives
         self.mpi = None if isinstance(comm, Alone) else mpi4py_MPI()
         self.in_place = None if self.mpi is None else self.mpi.IN_PLACE
+        self.sum = self.operation(RedOpType.SUM)
         self.bound_device_id: Any = None
 
     def rank(self) -> int:
@@ -59,9 +60,41 @@ class ProcessGroup:
         """MPI's name for a reduction."""
         return None if self.mpi is None else getattr(self.mpi, MPI_NAMES[kind])
 
+    def run(self, async_op: bool, name: str, begin: Callable[..., Any], arguments: tuple[Any, ...], outputs: list[Any],
+            finish: Callable[[], None] | None = None, size: int = 0, **named: Any) -> Work | None:
+        """Do what `begin`, a method of the communicator, begins -> None when it is over; with async_op its Work at once."""
+        ear = listening.ear
+        if async_op or ear is not None and ear.on:
+            work = self.start(name, begin, arguments, outputs, finish, size, **named)
+            return work if async_op or not work.wait() else None
+        self.calls += 1
+        self.bytes += size
+        request = begin(*arguments, **named)
+        self.watch.enter(self, name)            # while the messages move
+        try:
+            over = soon(request.Test)
+        except BaseException:
+            self.watch.leave()
+            raise
+        if not over:
+            Work(self, name, [request], outputs, finish).wait()
+            return None
+        if finish is not None:
+            finish()
+        self.watch.leave()
+        return None
+
     def start(self, name: str, begin: Callable[..., Any], arguments: tuple[Any, ...], outputs: list[Any],
               finish: Callable[[], None] | None = None, size: int = 0, **named: Any) -> Work:
         """Begin what `begin`, a method of the communicator, does."""
+        ear = listening.ear
+        if ear is None or not ear.on:
+            return self._start(name, begin, arguments, outputs, finish, size, **named)
+        work: Work = ear.begin(ProcessGroup._start, name, self, size, (name, begin, arguments, outputs, finish, size), named)
+        return work
+
+    def _start(self, name: str, begin: Callable[..., Any], arguments: tuple[Any, ...], outputs: list[Any],
+               finish: Callable[[], None] | None, size: int, **named: Any) -> Work:
         self.calls += 1
         self.bytes += size
         self.watch.enter(self, name)
@@ -87,7 +120,7 @@ class World:
         self.store: Store | None = None
         self.groups: list[ProcessGroup] = []
         self.made = 0                           # groups of any ranks, also those that this rank is not in
-        self.on_end: list[Callable[[], None]] = []
+        self.held = False                       # an error does not end the other ranks at once: this one has a file to write
 
     def default(self) -> ProcessGroup:
         """The group of all ranks.  ValueError before init_process_group."""

@@ -20,6 +20,23 @@ LOOK = 0.2              # seconds between looks at what the other ranks do
 give_way = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
+class Listening:
+    """Who hears what this process exchanges: an object with on, begin, wait, over and passes (microscope/record/exchanges.py)."""
+
+    ear: Any = None
+
+
+listening = Listening()
+
+
+def soon(test: Callable[[], bool]) -> bool:
+    """Is it over before other processes need a turn?"""
+    for _ in range(EAGER):
+        if test():
+            return True
+    return False
+
+
 class Work:
     """What async_op=True returns: wait(), is_completed(), result(), get_future()."""
 
@@ -31,6 +48,7 @@ class Work:
         self._source = source
         self._error: BaseException | None = None
         self._done = False
+        self._limit: timedelta | None = None    # instead of the group's timeout
         self._future: Future[Any] | None = None
 
     def is_completed(self) -> bool:
@@ -53,18 +71,20 @@ class Work:
         timeout  of this wait; by default the group's. DistBackendError when it has passed, or when a rank that takes part
                  has ended: the message says where the other ranks are.
         """
-        if not self._done:
-            for _ in range(EAGER):
-                if self.is_completed():
-                    break
-            else:
-                self._wait_long(timeout)
+        ear = listening.ear
+        if ear is not None and ear.on:
+            return bool(ear.wait(Work._wait, self, (timeout,), {}))
+        return self._wait(timeout)
+
+    def _wait(self, timeout: timedelta | float | None) -> bool:
+        if not self._done and not soon(self.is_completed):
+            self._wait_long(timeout)
         if self._error is not None:
             raise self._error
         return True
 
     def _wait_long(self, timeout: timedelta | float | None) -> None:
-        given = self._group.timeout if timeout is None else timeout
+        given = timeout if timeout is not None else self._limit or self._group.timeout
         seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
         start = time.monotonic()
         look = start + LOOK
@@ -92,6 +112,9 @@ class Work:
         self._group.watch.leave()
         if self._future is not None:
             self._tell(self._future)
+        ear = listening.ear
+        if ear is not None and ear.on:
+            ear.over(self)
 
     def _tell(self, future: Future[Any]) -> None:
         if self._error is None:

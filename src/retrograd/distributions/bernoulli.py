@@ -15,7 +15,7 @@ __all__ = ["Bernoulli"]
 
 
 class Bernoulli(Chances, ExponentialFamily):
-    """1 with probability probs, else 0.
+    """1 with probability probs, else 0: P(x) = probs^x (1 - probs)^(1 - x).
 
     Parameters: probs in [0, 1] or logits (real, log odds).
     Support: 0 and 1.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

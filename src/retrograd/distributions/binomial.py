@@ -14,7 +14,7 @@ __all__ = ["Binomial"]
 
 
 class Binomial(Chances):
-    """Number of successes in total_count independent trials.
+    """Number of successes in n = total_count independent trials: P(k) = n! / (k! (n - k)!) probs^k (1 - probs)^(n - k).
 
     Parameters: total_count, a whole number >= 0; probs in [0, 1] or logits (real, log odds).
     Support: 0, 1, ..., total_count.  ValueError for other parameters and, in log_prob, other values (unless

@@ -12,6 +12,8 @@ __all__ = ["Chi2"]
 class Chi2(Gamma):
     """Chi-squared distribution: the sum of df squared standard normal variables; df may be fractional.
 
+    Density proportional to x ** (df / 2 - 1) exp(-x / 2).
+
     Parameters: df > 0.
     Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
     """

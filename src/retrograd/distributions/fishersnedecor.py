@@ -17,6 +17,8 @@ __all__ = ["FisherSnedecor"]
 class FisherSnedecor(Distribution):
     """F distribution: (X1 / df1) / (X2 / df2) for independent chi-squared X1, X2 of df1 and df2 degrees of freedom.
 
+    Density proportional to x ** (df1 / 2 - 1) (1 + x df1 / df2) ** (-(df1 + df2) / 2).
+
     Parameters: df1, df2 > 0.
     Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
     """

@@ -15,7 +15,7 @@ __all__ = ["Geometric"]
 
 
 class Geometric(Chances):
-    """Number of failures before the first success in independent trials.
+    """Number of failures before the first success in independent trials: P(k) = (1 - probs)^k probs.
 
     Parameters: probs in (0, 1] or logits (real, log odds).
     Support: 0, 1, 2, ....  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

@@ -12,7 +12,7 @@ __all__ = ["HalfCauchy"]
 
 
 class HalfCauchy(Half):
-    """|x| for Cauchy-distributed x with location 0.
+    """|x| for Cauchy-distributed x with location 0: density 2 / (pi scale (1 + (x / scale)^2)).
 
     Parameters: scale > 0.
     Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

@@ -11,7 +11,7 @@ __all__ = ["HalfNormal"]
 
 
 class HalfNormal(Half):
-    """|x| for normal x with mean 0 and standard deviation scale.
+    """|x| for normal x with mean 0 and standard deviation scale: density sqrt(2 / pi) exp(-(x / scale)^2 / 2) / scale.
 
     Parameters: scale > 0.
     Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

@@ -12,7 +12,10 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """base_distribution with its last `reinterpreted_batch_ndims` batch dims as event dims: log_prob sums over them."""
+    """base_distribution with its last `reinterpreted_batch_ndims` batch dims as event dims: log_prob sums over them.
+
+    ValueError if base_distribution has fewer batch dims.
+    """
 
     arg_constraints: Any = {}
     _params = {}

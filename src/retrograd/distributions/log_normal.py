@@ -12,7 +12,7 @@ __all__ = ["LogNormal"]
 
 
 class LogNormal(TransformedDistribution):
-    """exp(x) for normal x.
+    """y = exp(x) for normal x: density exp(-((log y - loc) / scale)^2 / 2) / (y scale sqrt(2 pi)).
 
     Parameters: loc, real, and scale > 0: the mean and standard deviation of x.
     Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

@@ -14,7 +14,11 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
-    """A mixture: mixture_distribution, a Categorical, picks a component along component_distribution's last batch dim."""
+    """A mixture: mixture_distribution, a Categorical, picks a component along component_distribution's last batch dim.
+
+    Density: the sum over components k of P(k) times component k's density.  ValueError if the two are not distributions, or
+    their shapes do not match.
+    """
 
     arg_constraints: Any = {}
     _params = {"_component_distribution": 1, "_mixture_distribution": 0}

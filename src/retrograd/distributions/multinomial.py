@@ -17,6 +17,8 @@ __all__ = ["Multinomial"]
 class Multinomial(Distribution):
     """How often each category comes up in total_count draws of Categorical(probs, logits).
 
+    P(counts) = total_count! times the product of probs_i ** counts_i / counts_i!.
+
     Parameters: total_count, an int >= 0; probs (..., K) of categories, normalised to sum to 1, or their logarithms logits
     up to a constant.
     Support: counts (..., K) that sum to total_count.  ValueError for other parameters and, in log_prob, other values

@@ -21,6 +21,8 @@ _precision_to_scale_tril = lower_of_precision  # PyTorch's name, which libraries
 class MultivariateNormal(Located, Distribution):
     """Multivariate normal distribution.
 
+    Density exp(-(x - loc)' P (x - loc) / 2) sqrt(det(P) / (2 pi)^n), P = precision_matrix.
+
     Parameters: loc (..., n), the mean; exactly one of covariance_matrix, precision_matrix (its inverse), both positive
     definite, and scale_tril (its Cholesky factor, the cheapest), each (..., n, n).
     Support: real vectors (..., n).  ValueError for other parameters and, in log_prob, other values (unless

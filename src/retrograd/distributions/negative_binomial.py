@@ -15,7 +15,9 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(Chances):
-    """Number of successes before the total_count-th failure, in independent trials.
+    """Number of successes before the r-th failure in independent trials, r = total_count.
+
+    P(k) = Gamma(k + r) / (k! Gamma(r)) probs^k (1 - probs)^r.
 
     Parameters: total_count >= 0; probs in [0, 1) or logits (real, log odds), of a success.
     Support: 0, 1, 2, ....  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).

@@ -15,7 +15,7 @@ __all__ = ["StudentT"]
 
 class StudentT(Distribution):
     """Student's t distribution: loc + scale X / sqrt(Y / df) for standard normal X and chi-squared Y with df degrees of
-    freedom.
+    freedom. With z = (x - loc) / scale its density is proportional to (1 + z^2 / df) ** (-(df + 1) / 2).
 
     Parameters: df > 0; loc, real; scale > 0.
     Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless

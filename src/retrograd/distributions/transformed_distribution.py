@@ -15,7 +15,11 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """base_distribution's draws after `transforms`, a Transform or a list of them, applied in order."""
+    """base_distribution's draws after `transforms`, a Transform or a list of them, applied in order.
+
+    For y = t(x) the density is that of x over |det dy/dx|.  ValueError for other transforms, and for a base whose shape has
+    fewer dims than they need.
+    """
 
     arg_constraints: Any = {}
     _params = {}

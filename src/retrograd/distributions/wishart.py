@@ -23,6 +23,8 @@ TRIES = 10                                      # draws anew of matrices that ca
 class Wishart(ExponentialFamily):
     """Wishart distribution: the sum of x x' over df normal vectors x of mean 0; df may be fractional.
 
+    Density proportional to det(X) ** ((df - n - 1) / 2) exp(-trace(precision_matrix X) / 2).
+
     Parameters: df > n - 1; exactly one of covariance_matrix (of x), precision_matrix (its inverse), both positive
     definite, and scale_tril (its Cholesky factor), each (..., n, n).
     Support: positive definite matrices (..., n, n).  ValueError for other parameters and, in log_prob, other values

@@ -17,8 +17,8 @@ from math import prod
 from typing import Any
 
 from .._engine.op import attach, edge
-from .._engine.scopes import Recording
-from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
+from .._engine.scopes import Recording, Transformed
+from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
 from .._functions import ones_like, stack, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
@@ -258,17 +258,26 @@ class _Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         look((x,))
         tensor: Any = lowered(x, self.levels)
-        x = tensor
-        if self.outer and wants_grad(x):
-            return tensor.view_as(tensor)
-        return self.leaf(tensor)
+        if not (self.outer and wants_grad(tensor)):
+            return self.leaf(tensor)
+        made = tensor.view_as(tensor)
+        made._of_transform = self.number
+        return made
 
     def leaf(self, x: Any) -> Any:
         """A leaf that nobody outside knows, of x's memory."""
         made: Any = wrap(x.array) if x.inference else x.detach()
-        made.requires_grad_()
+        if made.array.dtype.kind not in "fcV":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        made._set_requires_grad(True)
         made._of_transform = self.number
         return made
+
+    def running(self) -> Transformed:
+        """Context: the function runs."""
+        scope = Transformed()
+        scope.number = self.number
+        return scope
 
     def start(self, x: Any) -> None:
         """x is an alias."""
@@ -308,7 +317,8 @@ class _Level:
 
 def _free(x: Any) -> Any:
     """x as an intermediate result, which func may edit in place; so PyTorch lets it do in forward mode."""
-    out = wrap(x.array)
+    out: Any = wrap(x.array)
+    out._of_transform = born(x)
     out.version = shared_version(x)
     op = AliasBackward0()
     op.link(x)
@@ -333,7 +343,8 @@ class _Call:
                     self.level.start(x)
                 FORWARD.append(self.level)
             try:
-                found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
+                with self.level.running():
+                    found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
             finally:
                 if name == JVP:
                     FORWARD.pop()
@@ -475,7 +486,8 @@ def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...
             inputs = [level.alias(x) for x in values]
             made = unflatten(level.all_raised(inputs), spec)
         aliases = dict(zip(chosen, made if several else (made,)))
-        output = func(*[aliases.get(i, x) for i, x in enumerate(args)], **kwargs)
+        with level.running():
+            output = func(*[aliases.get(i, x) for i, x in enumerate(args)], **kwargs)
         aux: Any = None
         if has_aux:
             if not (isinstance(output, tuple) and len(output) == 2):

@@ -59,8 +59,13 @@ def write_beside(path: str, write: Callable[[Any], None]) -> None:
             with suppress(OSError):
                 os.unlink(beside)
         if isinstance(error, OSError) and error.errno and _is_ours(error.filename, path):
-            raise type(error)(error.errno, error.strerror, given) from None     # the name the caller knows
+            raise both(type(error))(error.errno, error.strerror, given) from None      # the name the caller knows
         raise
+
+
+def both(cls: type[OSError]) -> type[OSError]:
+    """cls, caught as RuntimeError, too: that is what PyTorch raises for a file that cannot be written."""
+    return cls if issubclass(cls, RuntimeError) else type(cls.__name__, (cls, RuntimeError), {"__module__": cls.__module__})
 
 
 def _is_ours(name: Any, path: str) -> bool:

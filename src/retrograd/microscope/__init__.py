@@ -23,9 +23,14 @@ How it is made (one idea per file, folders in the order in which they import eac
         coverage, kfac, recipes, store      how each parameter is covered; what is made of it; on disk
     record     every op, node, hook, accumulation and step, in order.  A recording is data (recording), also as a file
                (trace_file, docs/trace-format.md); witness, book, journal, fired: what runs at every op, compiled
-    answers    functions over a recording: why, ledger, trouble, explain, compare, ...
+    answers    functions over a recording: why, ledger, trouble, explain, compare, side_by_side, ...
     page       a recording as one HTML page: graph_view, folds, layout: what it draws; contents: what it says;
                viewer.html: built from viewer/
+    training   around a loss and over a whole training: curvature; metagradient, of which loop is the iterator that sends the
+               loop back to earlier steps, recording a step with its graph, state and shelf what is kept; attribution and
+               validation: other people's scores, and whether they hold
+    contracts  what one backward pass did, in a file that tests compare with; retrograd_pytest is pytest's plugin
+    flight     the last steps of a training, kept cheaply, and written out when something goes wrong
     lint       mistakes that a source, a live model or a recording shows
 
 Names are loaded on first use, so `import retrograd` costs nothing.
@@ -42,8 +47,16 @@ if TYPE_CHECKING:
     from .answers.explain import Explanation as Explanation
     from .answers.explain import explain as explain
     from .answers.ledger import Ledger as Ledger
+    from .answers.ranks import Ranks as Ranks
+    from .answers.ranks import merge as merge
+    from .answers.side_by_side import Beside as Beside
+    from .answers.side_by_side import SideBySide as SideBySide
+    from .answers.side_by_side import compare as compare
     from .answers.trouble import Finding as Finding
     from .answers.trouble import Trouble as Trouble
+    from .answers.watchdog import Verdict as Verdict
+    from .answers.watchdog import Watchdog as Watchdog
+    from .answers.watchdog import watchdog as watchdog
     from .answers.watching import Watch as Watch
     from .answers.watching import watch as watch
     from .answers.why import Cause as Cause
@@ -65,9 +78,16 @@ if TYPE_CHECKING:
     from .capture.recipes import sampling_probabilities as sampling_probabilities
     from .capture.recipes import tracin as tracin
     from .capture.store import FactorStore as FactorStore
+    from .contracts.kept import Contract as Contract
+    from .contracts.kept import ContractError as ContractError
+    from .contracts.taking import assert_contract as assert_contract
+    from .contracts.taking import contract as contract
     from .errors import CaptureError as CaptureError
+    from .errors import ReplayError as ReplayError
     from .errors import StoreError as StoreError
     from .errors import UncoveredError as UncoveredError
+    from .flight.flying import Flight as Flight
+    from .flight.flying import flight as flight
     from .lint.live import lint as lint
     from .lint.live import lint_recording as lint_recording
     from .lint.static import Problem as Problem
@@ -82,11 +102,21 @@ if TYPE_CHECKING:
     from .record.replay import Difference as Difference
     from .record.replay import Replay as Replay
     from .record.trace_file import TraceError as TraceError
+    from .training.attribution import Attributions as Attributions
+    from .training.attribution import attributions as attributions
+    from .training.curvature import Curvature as Curvature
+    from .training.curvature import curvature as curvature
+    from .training.loop import Steps as Steps
+    from .training.metagradient import Metagradient as Metagradient
+    from .training.metagradient import metagradient as metagradient
+    from .training.validation import Validation as Validation
+    from .training.validation import validate as validate
 
 _HOME = {
     "CaptureError": "errors",
     "UncoveredError": "errors",
     "StoreError": "errors",
+    "ReplayError": "errors",
     "capture": "capture.capturing",
     "Capture": "capture.capturing",
     "Coverage": "capture.coverage",
@@ -112,13 +142,23 @@ _HOME = {
     "load": "record.recording",
     "TraceError": "record.trace_file",
     "Ledger": "answers.ledger",
+    "Ranks": "answers.ranks",
+    "merge": "answers.ranks",
     "Comparison": "answers.compare",
+    "compare": "answers.side_by_side",
+    "SideBySide": "answers.side_by_side",
+    "Beside": "answers.side_by_side",
     "Problem": "lint.static",
     "lint_source": "lint.static",
     "lint": "lint.live",
     "lint_recording": "lint.live",
     "watch": "answers.watching",
+    "watchdog": "answers.watchdog",
+    "Watchdog": "answers.watchdog",
+    "Verdict": "answers.watchdog",
     "Watch": "answers.watching",
+    "flight": "flight.flying",
+    "Flight": "flight.flying",
     "Replay": "record.replay",
     "Difference": "record.replay",
     "Cause": "answers.why",
@@ -128,6 +168,19 @@ _HOME = {
     "Finding": "answers.trouble",
     "why_none": "answers.why",
     "why_not_fired": "answers.why",
+    "contract": "contracts.taking",
+    "assert_contract": "contracts.taking",
+    "Contract": "contracts.kept",
+    "ContractError": "contracts.kept",
+    "curvature": "training.curvature",
+    "Curvature": "training.curvature",
+    "Steps": "training.loop",
+    "attributions": "training.attribution",
+    "Attributions": "training.attribution",
+    "validate": "training.validation",
+    "Validation": "training.validation",
+    "metagradient": "training.metagradient",
+    "Metagradient": "training.metagradient",
 }
 
 __all__ = list(_HOME)

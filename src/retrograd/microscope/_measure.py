@@ -19,11 +19,16 @@ TINY, HUGE = 1e-30, 1e30            # sums of squares beyond these are taken aga
 def measure(x: Any) -> Row:
     """(count, norm, min, max, zeros, nans, infs) of an array of floats.
 
-    NaN and inf are counted apart: norm, min and max are those of the finite values (0, 0, 0 when there are none).
+    NaN and inf are counted apart: norm, min and max are those of the finite values (0, 0, 0 when there are none).  Of
+    complex numbers min and max are those of the real and imaginary parts.
     """
     count = x.size
     if count == 0:
         return 0, 0.0, 0.0, 0.0, 0, 0, 0
+    if x.dtype.kind == "c":
+        _, norm, low, high, *_ = measure(np.ascontiguousarray(x).reshape(-1).view(x.real.dtype))
+        nans = int(np.count_nonzero(np.isnan(x)))
+        return count, norm, low, high, int(np.count_nonzero(x == 0)), nans, int(np.count_nonzero(np.isinf(x) & ~np.isnan(x)))
     found = quick(x)
     if found is None:
         flat = x.ravel("K")                     # no copy unless there are gaps

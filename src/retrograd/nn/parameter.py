@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.dispatch import takes_part
-from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.tensor import TensorBase, follow, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
 from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild, _want
@@ -36,6 +36,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         out = TensorBase.__new__(cls)
         out.array = np.empty(0, np.float32) if data is None else data.array
         out.version = None if data is None else data.version
+        follow(out, data)
         _want(out, requires_grad)
         return out
 
@@ -86,6 +87,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         out.array = np.empty(0, np.float32) if data is None else data.array
         out.version = None if data is None else data.version
         out.rg = False if data is None else wants_grad(data)
+        follow(out, data)
         out.persistent = persistent
         out._is_buffer = True
         return out

@@ -88,7 +88,7 @@ class Adam(Optimizer):
         beta1, beta2 = group["betas"]
         if type(beta1) is not float or type(beta2) is not float:
             beta1, beta2 = value(beta1), value(beta2)
-        amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
+        amsgrad, decoupled, maximize = group["amsgrad"], not not group["decoupled_weight_decay"], not not group["maximize"]
         for p in params:
             state = self.state[p]
             if not state:

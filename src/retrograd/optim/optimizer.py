@@ -3,7 +3,7 @@
 A step works on arrays, outside any graph, and counts its in-place edits of a parameter as PyTorch's would.
 NOTE [Options without effect]: foreach and fused choose between kernels of equal results in PyTorch; there is one kernel
 here and they are accepted with PyTorch's checks.  capturable is for CUDA graphs: step() refuses it on the CPU, as in
-PyTorch.  differentiable=True would need a graph through the step: the constructor refuses it.
+PyTorch.  With differentiable=True the step is made of recorded operations (_formulas), of the same bits.
 """
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from .._engine.modes import hush, modes, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.warn import warn
+from .._functions.complexes import view_as_complex, view_as_real
 from .._tensor.dtypes import float32, get_default_dtype
 from .._tensor.printing import typename
-from ..autograd.grad_mode import enable_grad
+from ..autograd.grad_mode import enable_grad, no_grad
 from ..utils import _foreach_utils
 from ..utils._foreach_utils import Indices, TensorListList  # noqa: F401  torch.optim.optimizer has them
 from ..utils.hooks import RemovableHandle, register
+from ._formulas import formula_of, sgd, step_of
 from ._writing import (  # noqa: F401  torch.optim.optimizer has them
     DeviceDict,
     DeviceDtypeDict,
@@ -60,9 +62,6 @@ DUPLICATES = (
 CAPTURABLE = (
     "If capturable=True, params and state_steps must be on supported devices: "
     "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla'].\nretrograd computes on the CPU: leave capturable=False.")
-DIFFERENTIABLE = (
-    "retrograd has no optimizer steps inside a graph: differentiable=True is not supported. Write the update as tensor "
-    "operations (p - lr * g) on gradients from autograd.grad(..., create_graph=True).")
 _TABLES = (
     "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
     "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks", "_optimizer_load_state_dict_post_hooks")
@@ -199,6 +198,11 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if self.defaults.get("differentiable"):
+            with enable_grad():
+                for group in self.param_groups:
+                    self._record(group, [p for p in group["params"] if p.grad is not None])
+            return loss
         token = hush()
         try:
             for group in self.param_groups:
@@ -217,6 +221,29 @@ class Optimizer:
         finally:
             unhush(token)
         return loss
+
+    def _record(self, group: Options, params: list[Any]) -> None:
+        """The step in the graph: it edits each parameter by one recorded operation, and replaces its state."""
+        formula = formula_of(type(self))
+        if formula is None:
+            raise NotImplementedError(f"the step of {type(self).__name__} has no formula that autograd follows")
+        for p in params:
+            state = self.state[p]
+            step = state.get("step", scalar(0.0))
+            imaginary = p.is_complex()
+            old, g, kept = p.clone(), p.grad, {**state, "step": step}
+            if imaginary:
+                old, g = view_as_real(old), view_as_real(g)
+                kept = {k: view_as_real(v) if v is not None and v.is_complex() else v for k, v in kept.items()}
+            now, after = step_of(formula, old, g, kept, group, float(step) + 1)
+            if imaginary:
+                now = view_as_complex(now)
+                after = {k: view_as_complex(v) if v.dim() else v for k, v in after.items()}
+            p.copy_(now)
+            if formula is not sgd:
+                with no_grad():
+                    state["step"] = step.add_(1)
+            state.update(after)
 
     def _unfit(self, params: list[Any]) -> Exception | None:
         """What PyTorch says of parameters that NumPy could not change: of integers, or with the state of another size."""
@@ -580,5 +607,3 @@ def check_modes(differentiable: bool = False, fused: Any = None, foreach: Any = 
             raise RuntimeError("`fused` does not support `differentiable`")
         if foreach:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if differentiable:
-        raise NotImplementedError(DIFFERENTIABLE)

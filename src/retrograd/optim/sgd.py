@@ -50,8 +50,8 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         lr, decay = group["lr"], value(group["weight_decay"])
         lr = lr if type(lr) is float else value(lr)
-        momentum, maximize = group["momentum"], group["maximize"]
-        dampening, nesterov = group["dampening"], group["nesterov"]
+        momentum, maximize = group["momentum"], not not group["maximize"]
+        dampening, nesterov = group["dampening"], not not group["nesterov"]
         for p in params:
             array, grad = p.array, p.grad.array
             if momentum == 0:

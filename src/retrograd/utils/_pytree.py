@@ -14,7 +14,7 @@ from .._missing import late_names
 from .._tensor.size import Size
 
 __all__ = [
-    "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "PyTreeSpec", "SUPPORTED_NODES", "SequenceKey", "TreeSpec",
+    "Context", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "PyTreeSpec", "SUPPORTED_NODES", "SequenceKey", "TreeSpec",
     "arg_tree_leaves",
     "is_namedtuple", "is_namedtuple_class", "is_namedtuple_instance", "is_structseq", "is_structseq_class",
     "is_structseq_instance", "key_get", "keystr", "register_dataclass", "register_pytree_node", "tree_all",
@@ -27,6 +27,7 @@ late_names(__name__)
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
 Path = tuple[Any, ...]
+Context = Any        # what a container knows beside its children
 
 
 class SequenceKey(NamedTuple):

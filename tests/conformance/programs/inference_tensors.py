@@ -1,5 +1,7 @@
 """inference_mode: flags, versions, views, what may be done with its tensors afterwards."""
 
+import copy
+
 import torch
 
 from _log import T, t
@@ -118,3 +120,11 @@ T("where", at, lambda x, i, m: torch.where(m, x, x))
 T("masked_fill", at, lambda x, i, m: x.masked_fill(m, 0.0))
 T("assigned", at, lambda x, i, m: (x * 1).__setitem__(m, 0.0))
 T("not recorded", at, lambda x, i, m: x.detach()[i])
+
+print("-- made by classes")
+with torch.inference_mode():
+    made = [torch.Tensor(2), torch.Tensor([1.0]), torch.nn.Parameter(torch.ones(1)), torch.nn.Buffer(torch.ones(1)), torch.ones(2)]
+print([m.is_inference() for m in made], torch.nn.Buffer(made[-1]).is_inference())
+T("parameter of one", torch.nn.Parameter, made[-1])
+with torch.inference_mode():
+    print(torch.nn.Parameter(torch.full((1,), 2.0)).is_inference(), copy.deepcopy(made[-1]).is_inference())

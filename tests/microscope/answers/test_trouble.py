@@ -164,7 +164,7 @@ def test_explain_by_name_from_a_file(torch: Any, tmp_path: Any) -> None:
     again = load(tmp_path / "r")
     assert "changed something 1 time" in str(again.explain("0.weight"))
     assert "ReLU" in str(again.explain("1"))
-    with pytest.raises(KeyError, match="has no 'w'; it has 0.weight"):
+    with pytest.raises(KeyError, match="has no 'w'; there are 0.weight"):
         again.explain("w")
 
 
@@ -371,6 +371,7 @@ def test_a_rule_is_shown_without_its_short_cuts(torch: Any) -> None:
     assert "gradient of x: g - pointwise.exp(y) * total(g, self.dim)" in str(explain(x))
 
 
+@pytest.mark.once
 def test_every_rule_is_readable() -> None:
     count = 0
     for name in sources():
@@ -379,3 +380,52 @@ def test_every_rule_is_readable() -> None:
             ast.parse("def rule():\n" + textwrap.indent(text, "    ") if text.startswith("\n") else text)
             assert text.strip() and "quick" not in text and "TensorBase" not in text, (name, of, text)
     assert count > 300
+
+
+def of_sqrt(torch: Any) -> Any:
+    """Its gradient is inf, then NaN: sqrt at 0."""
+    class Net(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+
+        def forward(self, x: Any) -> Any:
+            h = self.a(x)
+            return self.b((h - h).sqrt())
+
+    return Net()
+
+
+def test_nan_is_followed_from_the_backward_pass_through_the_optimizer_into_the_next_step(torch: Any) -> None:
+    torch.manual_seed(0)
+    m = of_sqrt(torch)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    with record(m) as rec:
+        for _ in range(2):
+            opt.zero_grad()
+            m(torch.randn(5, 3)).sum().backward()
+            opt.step()
+    found = [(f.direction, f.kind, f.state) for f in rec.trouble() if f.kind in ("nan", "inf")]
+    assert found == [("backward", "inf", "born"), ("backward", "nan", "propagated"), ("forward", "nan", "propagated")]
+    said = str(rec.trouble())
+    assert "the first inf is made by SqrtBackward0, from finite inputs" in said and "the inf has become NaN at" in said
+    assert "NaN comes in with a.weight, as SGD.step() left it" in said and "outside" not in said and "ends" not in said
+
+
+def test_a_node_that_reads_nan_of_the_forward_pass_did_not_make_it(torch: Any) -> None:
+    x = torch.randn(3, 2, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        (x * float("nan")).softmax(1).square().sum().backward()
+    [forward, backward] = [f for f in rec.trouble() if f.kind == "nan"]
+    assert (forward.direction, forward.what.rstrip("_")) == ("forward", "mul")
+    assert backward.state == "read" and "reads NaN that the forward pass left it" in str(backward)
+
+
+def test_an_empty_recording_and_one_without_a_backward_pass_say_so(torch: Any) -> None:
+    m = torch.nn.Linear(2, 2)
+    with record(m) as rec:
+        pass
+    assert str(rec.trouble()).startswith("nothing was recorded")
+    with record(m) as rec:
+        m(torch.ones(1, 2))
+    assert str(rec.trouble()) == "no NaN, no inf, nothing vanished or exploded\nno backward pass was recorded"

@@ -11,6 +11,7 @@ import pytest
 from both_engines import both
 from three_ways import WAYS, Ways
 
+import retrograd
 from retrograd.microscope import lint_recording, load, record, why_none, why_not_fired
 
 Case = Callable[[Any], list[tuple[Any, str]]]
@@ -668,5 +669,30 @@ def test_wrong_questions() -> None:
         why_not_fired(lambda: None)
     with record(engine="retrograd") as rec:
         pass
-    with pytest.raises(KeyError, match="no parameter 'w' was recorded"):
+    with pytest.raises(KeyError, match="no parameter 'w' was recorded; there are none"):
         rec.why_none("w")
+    with record(retrograd.nn.Linear(2, 2)) as rec:
+        pass
+    with pytest.raises(KeyError, match=r"no parameter 'weigth' was recorded; did you mean weight\?"):
+        rec.why_none("weigth")
+
+
+@pytest.mark.parametrize("how", ["nn.Parameter(w)", "copy.deepcopy(w)", "nn.Parameter(w.clone())", "nn.Parameter(m.weight)"])
+def test_a_copy_that_is_a_leaf_of_its_own_is_no_certain_cause(torch: Any, how: str) -> None:
+    import copy
+
+    class Scaled(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(3))
+            self.aside = torch.nn.Linear(1, 3, bias=False)
+
+        def forward(self, x: Any) -> Any:
+            return (eval(how, {"nn": torch.nn, "copy": copy}, {"w": self.w, "m": self.aside}) * x).sum()
+
+    model = Scaled()
+    with record(model) as rec:
+        model(torch.ones(3)).backward()
+    cause = rec.why_none("aside.weight" if "m." in how else "w")
+    assert cause.code == "cannot_know" and not cause.certain
+    assert "another leaf of its shape got a gradient" in str(cause) and "clone()" in cause.way_out and __file__ in str(cause)

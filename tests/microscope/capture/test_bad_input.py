@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from retrograd import microscope
-from retrograd.microscope import CaptureError, UncoveredError, capture
+from retrograd.microscope import CaptureError, FactorStore, StoreError, UncoveredError, capture
 
 
 def two(torch: Any) -> Any:
@@ -408,3 +408,15 @@ def test_parameters_without_values_and_complex_ones() -> None:
     with capture(model) as cap:
         model(torch.randn(5, 4, dtype=torch.complex64)).abs().sum().backward()
     assert all(row.status == "not covered" and "complex" in row.how for row in cap.coverage())
+
+
+def test_factors_of_complex_weights_are_refused_where_they_would_be_wrong(torch: Any, tmp_path: Path) -> None:
+    model = torch.nn.Linear(3, 2, dtype=torch.complex64)
+    with capture(model) as cap:
+        model(torch.randn(5, 3, dtype=torch.complex64)).abs().sum().backward()
+    grads = cap.grads()
+    with pytest.raises(CaptureError, match="expected real weights, got complex ones: weight, bias"):
+        grads.kfac()
+    with FactorStore(tmp_path / "store") as store, pytest.raises(StoreError, match="expected real weights"):
+        store.append(grads, step=0)
+    assert FactorStore(tmp_path / "store", "r").manifest["shards"] == []

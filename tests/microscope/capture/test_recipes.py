@@ -1,6 +1,7 @@
 """Recipes, against the definition written out."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -171,3 +172,46 @@ def test_noise_scale_is_unbiased_from_the_definition(torch: Any) -> None:
     assert abs(got["noise_scale"] / float(trace / norm) - 1) < 1e-3
     with pytest.raises(CaptureError, match="at least two"):
         microscope.noise_scale(g.select(samples=0))
+
+
+def test_wrong_kinds_of_arguments_are_named(torch: Any) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3))
+    with capture(net) as cap:
+        net(torch.randn(5, 4)).pow(3).sum().backward()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    names = {name: getattr(microscope, name) for name in ("capture", "dp_sgd_step", "influence", "tracin")}
+    for call, text in {
+        "capture(net, layers=0)": "layers= takes names", "capture(net, layers=[net, 3])": "got 3, of type int",
+        "cap.grads().clip('1')": "max_norm must be a number, got str", "tracin(cap, cap)": "got Capture: call its grads()",
+        "influence(None, cap.grads(), None)": "influence: expected what capture.grads() gives, got NoneType",
+        "dp_sgd_step(net, optimizer, 1.0, 1.0)": "dp_sgd_step: expected what capture.grads() gives, got Sequential",
+        "dp_sgd_step(cap.grads(), None, 1.0, 1.0)": "expected an optimizer, got NoneType",
+    }.items():
+        with pytest.raises(TypeError, match=re.escape(text)):
+            with eval(call, names | {"net": net, "cap": cap, "optimizer": optimizer}):
+                pass
+    text = "0.weight, 0.bias, 1.weight, 1.bias: batch norm in training mode (1)"
+    with pytest.raises(UncoveredError, match=re.escape(text)) as caught:
+        cap.grads().norms()
+    assert "fill()" not in str(caught.value)
+
+
+def test_no_step_of_dp_sgd_takes_a_gradient_that_is_not_private(torch: Any) -> None:
+    x, F = torch.randn(6, 4), torch.nn.functional
+    encoder, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+    with capture(head) as cap:
+        F.cross_entropy(head(encoder(x)), torch.zeros(6).long()).backward()
+    before = [p.detach().clone() for p in (*encoder.parameters(), *head.parameters())]
+    with pytest.raises(CaptureError, match=r"shape \(4, 4\) outside the captured model"):
+        microscope.dp_sgd_step(cap.grads(scale="sample"), optimizer, 1.0, 1.0)
+    for expected in (0, -5):
+        with pytest.raises(ValueError, match="expected, the batch size"):
+            microscope.private_gradient(cap.grads(scale="sample"), 1.0, 1.0, expected)
+    with capture(encoder) as cap:
+        z = F.normalize(encoder(x), dim=1)
+        F.cross_entropy(z @ z.T, torch.arange(6), reduction="sum").backward()
+    with pytest.raises(CaptureError, match="not known to keep samples apart"):
+        microscope.dp_sgd_step(cap.grads(), torch.optim.SGD(encoder.parameters(), 0.1), 1.0, 1.0)
+    for p, old in zip((*encoder.parameters(), *head.parameters()), before):
+        assert torch.equal(p, old)

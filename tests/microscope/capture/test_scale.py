@@ -392,6 +392,7 @@ def test_a_loss_like_one_before_is_not_read_again(torch: Any, monkeypatch: Any) 
 def test_a_sample_has_the_gradient_that_it_has_alone(torch: Any, name: str) -> None:
     model, x = model_of(torch), torch.randn(6, 4)
     cap = captured(torch, model, x, lambda out: KNOWN[name](Parts(torch, out, torch.arange(6))))
+    assert not cap.coverage().loss_mixes
     want = own_gradients(torch, model, x, lambda model, x, i: KNOWN[name](Parts(torch, model(x), i)))
     for key, got in cap.grads(scale="sample").per_sample().items():
         assert near(got, want[key])
@@ -571,6 +572,7 @@ def test_losses_of_several_calls(torch: Any) -> None:
 def test_losses_that_add_up_samples_are_undone(torch: Any, name: str) -> None:
     model, x, loss = model_of(torch), torch.randn(6, 4), SEPARABLE[name]
     cap = captured(torch, model, x, lambda out: loss(torch, out))
+    assert not cap.coverage().loss_mixes
     truth = alone(torch, model, x, lambda out, n: loss(torch, out))
     for key, got in cap.grads(scale="sample").per_sample().items():
         assert near(got, torch.stack([t[key] for t in truth]))
@@ -638,3 +640,22 @@ def test_a_pass_inside_the_model_is_seen_in_every_step(torch: Any) -> None:
         with cap:
             model(x)
         assert near(cap.grads().per_sample()["a.weight"].sum(0), model.a.weight.grad)
+
+
+MIXING = {
+    "MmBackward0": lambda torch, out: torch.nn.functional.cross_entropy(out @ out.T, torch.arange(6)),
+    "MeanBackward1": lambda torch, out: (out - out.mean(0)).pow(2).mean(),
+    "StdBackward0": lambda torch, out: out.std(0).mean(),
+    "SliceBackward0": lambda torch, out: (out[:3] - out[3:]).pow(2).mean(),
+    "LogSoftmaxBackward0": lambda torch, out: -out.log_softmax(0).mean(),
+    "FlipBackward0": lambda torch, out: out.pow(2).mean() + (out - out.flip(0)).pow(2).mean(),
+}
+
+
+@pytest.mark.parametrize("node", MIXING)
+def test_the_report_names_what_makes_a_loss_of_several_samples(torch: Any, node: str) -> None:
+    model, x = model_of(torch), torch.randn(6, 4)
+    for loss, named in ((MIXING[node], node), (lambda torch, out: out.pow(2).mean(), "")):
+        report = captured(torch, model, x, lambda out, loss=loss: loss(torch, out)).coverage()
+        assert report.verified and report.complete and report.loss_mixes == named
+        assert (f"the loss is not known to keep samples apart ({node})" in str(report)) == bool(named)

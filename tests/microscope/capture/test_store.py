@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrograd.microscope import CaptureError, FactorStore, StoreError, capture
@@ -164,6 +165,44 @@ def test_ranks_are_read_as_one(torch: Any, tmp_path: Any) -> None:
     assert near(store.read("1.weight", 11)["a"], parts[1].factors("1.weight")[0][1], 0)
     with pytest.raises(StoreError, match="give rank="):
         FactorStore(tmp_path)
+
+
+@pytest.mark.parametrize("memory_mb", [512, 1e-6])
+def test_queries_of_all_ranks_are_those_of_the_gradients_themselves_whatever_the_memory(
+        torch: Any, tmp_path: Any, memory_mb: float) -> None:
+    model = model_of(torch)
+    parts, query = [grads_of(torch, model, n) for n in (2, 3, 4)], grads_of(torch, model, 5)
+    for rank, g in enumerate(parts):
+        with FactorStore(tmp_path, rank=rank) as store:
+            store.append(g, rank // 2, samples=[10 * rank + n for n in range(len(g))])
+
+    def flat(g: Any) -> Any:
+        return np.concatenate([np.asarray(each.tolist()).reshape(len(g), -1) for each in g.per_sample().values()], 1)
+
+    store = FactorStore(tmp_path, "r", engine=torch.__name__)
+    all_of_them = np.concatenate([flat(g) for g in parts])
+    wanted = flat(query) @ all_of_them.T
+    ids = [(rank, rank // 2, 10 * rank + n) for rank, g in enumerate(parts) for n in range(len(g))]
+    blocks = list(store.scores(query, memory_mb=memory_mb))
+    assert len(blocks) == (3 if memory_mb > 1 else 9) and [each for _, some in blocks for each in some] == ids
+    assert np.allclose(np.concatenate([np.asarray(got.tolist()) for got, _ in blocks], 1), wanted, 1e-4, 1e-5)
+    best = store.top(query, 4, memory_mb=memory_mb)
+    order = np.argsort(-wanted, 1)[:, :4]
+    assert np.allclose(best.values.tolist(), np.take_along_axis(wanted, order, 1), 1e-4, 1e-5)
+    assert best.ids == [[ids[i] for i in row] for row in order]
+    assert len(store.top(query, 50, memory_mb=memory_mb).ids[0]) == 9
+    norms, whose = store.self_influence(memory_mb=memory_mb)
+    assert whose == ids and np.allclose(norms.tolist(), (all_of_them ** 2).sum(1), 1e-4)
+    total = store.total(memory_mb=memory_mb)
+    assert np.allclose(np.concatenate([np.ravel(total[name].tolist()) for name in query.names]), all_of_them.sum(0), 1e-4, 1e-5)
+    kfac = query.kfac(damping=0.1)
+    solved = kfac.apply({name: torch.cat([g.per_sample()[name] for g in parts]) for name in query.names})
+    curved = (all_of_them * np.concatenate([np.asarray(solved[name].tolist()).reshape(9, -1) for name in query.names], 1)).sum(1)
+    assert np.allclose(store.self_influence(memory_mb=memory_mb, curvature=kfac)[0].tolist(), curved, 1e-3)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        store.top(query, 0)
+    with pytest.raises(ValueError, match="memory_mb must be positive"):
+        next(store.scores(query, memory_mb=0))
 
 
 def test_wrong_use_is_refused(torch: Any, tmp_path: Any) -> None:

@@ -88,3 +88,16 @@ def test_a_parameter_without_a_gradient_has_a_place(torch: Any) -> None:
         m["used"](torch.ones(1, 3)).sum().backward()
     found = [p for p in lint_recording(rec) if p.rule == "RG302"]
     assert len(found) == 2 and all(p.file == __file__ and p.line > 0 for p in found), found
+
+
+def test_layers_in_a_python_list_show_without_a_recording(torch: Any) -> None:
+    class Hidden(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [torch.nn.Linear(4, 4)]
+            self.shown = torch.nn.ModuleList(self.layers[:0])
+
+    (problem,) = lint(Hidden())
+    assert problem.rule == "RG315" and problem.file == __file__ and problem.line > 0
+    assert problem.message == "layers is a Python list: parameters() does not find the layers in it"
+    assert problem.way_out == "Use nn.ModuleList or nn.ModuleDict."

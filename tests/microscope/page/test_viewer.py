@@ -20,8 +20,8 @@ import pytest
 from three_steps import training
 
 import retrograd as torch
-from retrograd import nn
-from retrograd.microscope import Recording, load, record
+from retrograd import microscope, nn
+from retrograd.microscope import Recording, flight, load, record
 from retrograd.microscope.page import contents
 from retrograd.microscope.page.write import page_of, template
 
@@ -138,6 +138,28 @@ def test_a_notebook_shows_tables_and_on_request_the_page() -> None:
         rec.view(0)
 
 
+def test_a_notebook_shows_ledgers_coverage_and_watches_as_tables_and_names_as_text() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.add_module("<b>", nn.Linear(2, 2))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return getattr(self, "<b>")(x)
+
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with microscope.watch(net) as watched, record(net, values="parameters") as rec:
+        net(torch.ones(3, 2)).sum().backward()
+        optimizer.step()
+    with microscope.capture(net) as cap:
+        net(torch.ones(3, 2)).sum().backward()
+    for shown in (rec.ledger("<b>.weight"), cap.coverage(), watched):
+        page = shown._repr_html_()
+        assert "&lt;b&gt;.weight" in page and "<b>" not in page and page.count("<table>") == 1
+    assert "covered 2/2 parameters" in cap.coverage()._repr_html_()
+
+
 def test_the_committed_page_is_what_viewer_builds(tmp_path: Path) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
@@ -181,7 +203,7 @@ def chromium() -> Iterator[Any]:
 class Page:
     """A recording's page, open in the browser."""
 
-    def __init__(self, chromium: Any, rec: Recording, folder: Path) -> None:
+    def __init__(self, chromium: Any, rec: Any, folder: Path) -> None:
         self.chromium = chromium
         self.requests: list[str] = []
         rec.to_html(folder / "trace.html")
@@ -255,7 +277,7 @@ class Page:
 def open_page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     pages: list[Page] = []
 
-    def open_it(rec: Recording) -> Page:
+    def open_it(rec: Any) -> Page:                      # a recording, or two side by side
         pages.append(Page(chromium, rec, tmp_path))
         return pages[-1]
 
@@ -614,6 +636,32 @@ def test_two_steps_are_chosen_by_keyboard_and_compared_as_rec_compare_does(open_
     assert not page.js("return [...document.querySelectorAll('.compare select, .compare button')].filter((x) => !x.innerText)")
 
 
+def test_a_page_of_two_recordings_opens_at_what_differs_first(open_page: Any) -> None:
+    rec = training(torch)
+    found = microscope.compare(rec, rec, 1, 2)
+    page = open_page(found)
+    assert page.js("return document.querySelector('.compare').open") is True
+    assert page.text("[data-testid=first]") == str(found.first)
+    assert page.text("[data-testid=differ]") == f"{len(found.differences)} of {len(found.rows)} rows differ"
+    page.js("document.querySelector('.compare > .go')?.click()")
+    page.js("document.querySelector('.compare input').click()")
+    page.settle()
+    rows = page.js("""return [...document.querySelectorAll('.compare tbody tr')].map((row) =>
+                      [row.querySelector('th').innerText.replace('\u2260 ', ''), row.classList.contains('marked')])""")
+    assert rows == [[f"{r.text} {r.kind}", r.marked] for r in found.rows][:len(rows)] and len(rows) == len(found.rows)
+    page.js("document.querySelector('.compare tbody button').click()")
+    assert page.js("return document.querySelector('.compare').open") is False
+
+
+def test_the_page_of_two_recordings_holds_what_only_one_has(tmp_path: Path) -> None:
+    rec = training(torch)
+    found = microscope.compare(rec, rec, 1, 2)
+    found.to_html(tmp_path / "compare.html")
+    data = held((tmp_path / "compare.html").read_text(encoding="utf-8"))
+    assert data["beside"]["first"] == str(found.first) and data["header"]["opens"] == found.first.event_a
+    assert len(data["beside"]["rows"]) == len(found.rows) and None in [row[3] for row in data["beside"]["rows"]]
+
+
 def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
     page = open_page(step_of()[1])
     page.keys("d")
@@ -883,3 +931,15 @@ def test_a_large_graph_is_usable(open_page: Any) -> None:
     assert page.step()[0] == 2
     page.keys("/", "SumBackward", Keys.ENTER)
     assert page.text("aside section:nth-of-type(2) h2") == "sum"
+
+
+def test_the_page_of_a_flight_opens_at_the_first_bad_number(open_page: Any, tmp_path: Path) -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    with flight(net, path=tmp_path / "flight") as flown:
+        for scale in (1.0, -1.0):
+            torch.log(net(torch.ones(4, 2)).square().sum() * scale).backward()
+    rec = load(tmp_path / "flight.trace")
+    assert "made by log" in flown.reports[0]
+    page = open_page(rec)
+    moments = [e for e in rec.events if e.kind not in ("enter", "exit", "note")]
+    assert moments[page.step()[0] - 1].number == rec.header["opens"] and "log" in page.text(".now")

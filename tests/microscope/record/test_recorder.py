@@ -288,14 +288,6 @@ def test_what_is_below_a_module_that_was_met_first_gets_the_models_names(torch: 
     assert all(name.startswith("network.0.1.0.") for name in buffers)
 
 
-def test_replay_of_a_torch_model_is_refused_at_once() -> None:
-    torch = pytest.importorskip("torch")
-    with pytest.raises(RecordingError, match="replay needs retrograd's own graph"):
-        record(torch.nn.Linear(2, 2), replay=True)
-    with pytest.raises(RecordingError, match="replay needs retrograd's own graph"):
-        record(engine="torch", replay=True)
-
-
 @both
 def test_threads_record_their_ops(torch: Any) -> None:
     m = net(torch)
@@ -755,3 +747,19 @@ def test_models_and_optimizers_of_an_object_carry_the_names_of_its_attributes(to
         trainer.second.step()
     assert [m["path"] for m in rec.modules] == ["maker", "judge"]
     assert [rec.name_of_optimizer(n) for n in range(2)] == ["first (SGD)", "second (SGD)"]
+
+
+@both
+def test_complex_numbers_have_norms_and_nan_is_found_in_one_part(torch: Any) -> None:
+    torch.manual_seed(0)
+    m = torch.nn.Linear(3, 2, dtype=torch.complex64)
+    x = torch.randn(5, 3, dtype=torch.complex64)
+    with record(m, values="all") as rec:
+        m(x.conj()).abs().square().sum().backward()
+    [entry] = rec.ledger("weight").entries
+    size = torch.view_as_real(m.weight.grad.resolve_conj()).norm().item()
+    assert entry.norm == pytest.approx(size, rel=1e-5)
+    assert not list(rec.trouble())
+    with record(m) as rec:
+        (m(x) * complex(1, float("nan"))).abs().sum().backward()
+    assert any(f.kind == "nan" and f.direction == "forward" and "mul" in str(f) for f in rec.trouble())

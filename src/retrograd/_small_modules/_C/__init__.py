@@ -32,13 +32,14 @@ def _of(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
 
 
-late_names(__name__, lazy=("_linalg", "_nn", "_special"), also={
+late_names(__name__, lazy=("_functorch", "_linalg", "_nn", "_special"), also={
     "PyTorchFileReader": partial(_of, "retrograd._C._files", "PyTorchFileReader"),
     **{name: partial(_of, "retrograd._C._dispatch", name)
        for name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard")},
     "_AutoDispatchBelowAutograd": lambda: import_module("retrograd._ops").below_autograd})
 _set_grad_enabled = parts.set_grad
 _TensorMeta = type(Tensor)
+_has_cuda = _has_mps = _has_xpu = _has_mkldnn = False
 
 
 def _current_graph_task_id() -> int:
@@ -86,6 +87,33 @@ def _len_torch_function_stack() -> int:
 def _get_function_stack_at(level: int) -> Any:
     """The mode at this place, from the outermost."""
     return state().functions[level]
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Does a function of torch.func run?"""
+    if state().lenient:
+        return True
+    return any(type(mode) is parts.level for mode in state().functions)
+
+
+def _get_default_device() -> str:
+    """The kind of device of new tensors' type, which set_default_device does not change: "cpu"."""
+    return "cpu"
+
+
+def _get_privateuse1_backend_name() -> str:
+    """What a device of somebody's own would be called."""
+    return "privateuseone"
+
+
+def _get_accelerator(check: Any = None) -> device:
+    """The CPU: there is no accelerator."""
+    return device("cpu")
+
+
+def _cuda_isInBadFork() -> bool:
+    """False: nothing of CUDA began before a fork."""
+    return False
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from retrograd._missing import late_names
+from retrograd._tensor import Tensor, dtypes
 from retrograd.nn import functional
 
 NAMES = """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d
@@ -14,6 +15,23 @@ NAMES = """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_
 
 def _of(name: str) -> Any:
     return lambda: getattr(functional, name)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """(device, dtype, non_blocking, memory_format), which the arguments of Module.to say."""
+    first, *rest = args or (kwargs.get("tensor"),)
+    dtype, place = kwargs.get("dtype"), kwargs.get("device")
+    if isinstance(first, Tensor):
+        place, dtype = first.device, first.dtype
+    elif isinstance(first, dtypes.dtype):
+        dtype = first
+    elif first is not None:
+        place = first
+        dtype = rest.pop(0) if rest else dtype
+    if len(rest) > 1 or "copy" in kwargs:
+        raise RuntimeError(".to() does not accept copy argument")
+    return (None if place is None else dtypes.device(place), dtype, bool(rest[0] if rest else kwargs.get("non_blocking", False)),
+            kwargs.get("memory_format"))
 
 
 late_names(__name__, also={**{name: _of(name) for name in NAMES}, "log_sigmoid": _of("logsigmoid")})

@@ -56,11 +56,78 @@ def refusing(name: str) -> Any:
     return kept(type(name, (), {"__module__": HOME, "__init__": __init__}))
 
 
-def kept(cls: type) -> type:
+class StreamContext:
+    """torch.cuda.stream(None), and of any stream where there is no device: does nothing."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.idx = -1
+        self.src_prev_stream = self.dst_prev_stream = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        pass
+
+
+def stream(stream: Any) -> StreamContext:
+    """A context that does nothing."""
+    return StreamContext(stream)
+
+
+class graph:
+    """A capture into a CUDAGraph, of which there are none."""
+
+    default_capture_stream = None
+
+    def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, capture_error_mode: str = "global",
+                 enable_annotations: bool = False, check_input_liveness: bool = False) -> None:
+        raise RuntimeError("torch.cuda.Stream requires CUDA support")
+
+
+class device:
+    """Within it, the chosen GPU is the current one; -1 chooses none, and there is no other."""
+
+    def __init__(self, device: Any) -> None:
+        kind = dtypes.device(device) if isinstance(device, str) else device
+        if isinstance(kind, dtypes.device):
+            if kind.type != "cuda":
+                raise ValueError(f"Expected a cuda device, but got: {kind}")
+            kind = 0 if kind.index is None else kind.index
+        self.idx, self.prev_idx = kind, -1
+
+    def __enter__(self) -> None:
+        if self.idx >= 0:
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        pass
+
+
+class device_of(device):
+    """The device of a tensor, where that is a GPU: nothing."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
+
+
+class OutOfMemoryError(RuntimeError):
+    """What PyTorch raises where a GPU's memory is full."""
+
+
+for cls, home in ((StreamContext, HOME), (graph, HOME), (device, HOME), (device_of, HOME), (OutOfMemoryError, "retrograd")):
+    cls.__module__ = home
+stream.__module__ = HOME
+
+
+def kept(cls: Any) -> Any:
     setattr(sys.modules[HOME], cls.__name__, cls)
     return cls
 
 
 LATE: dict[str, Callable[[], Any]] = {
     f"{kind}{what}": partial(make, kind) for kind in KINDS for what, make in (("Tensor", typed), ("Storage", stored))
-} | {name: partial(refusing, name) for name in ("CUDAGraph", "Event", "Stream")}
+} | {name: partial(refusing, name) for name in ("CUDAGraph", "Event", "MemPool", "Stream")
+} | {cls.__name__: partial(kept, cls) for cls in (
+    StreamContext, stream, graph, device, device_of, OutOfMemoryError)}

@@ -5,7 +5,7 @@ What gives a program as data (trace, freeze, save, load) is not there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from retrograd._missing import late_names
 from retrograd.nn.module import Module
@@ -81,3 +81,10 @@ def is_scripting() -> bool:
 def is_tracing() -> bool:
     """False."""
     return False
+
+
+def _get_trace_graph(f: Any, args: Any = (), kwargs: Any = None, strict: bool = True, _force_outplace: bool = False,
+                     return_inputs: bool = False, _return_inputs_states: bool = False) -> NoReturn:
+    """NotImplementedError: torch.fx traces, and torch.utils.flop_counter counts."""
+    raise NotImplementedError("torch.jit._get_trace_graph: functions run in Python, so there is no graph of TorchScript; "
+                              "torch.fx.symbolic_trace makes graphs, torch.utils.flop_counter.FlopCounterMode counts operations")

@@ -52,6 +52,9 @@ def _run(fn: Callable[..., Any], i: int, args: Any, error_file: str) -> None:
     except Exception:
         with open(error_file, "wb") as file:
             pickle.dump(traceback.format_exc(), file)
+        ranks = sys.modules.get("retrograd.distributed.process_group")
+        if ranks is not None and ranks.world.group is not None:
+            ranks.world.group.comm.Abort(1)     # MPI's own end would wait for the other ranks
         sys.exit(1)
 
 

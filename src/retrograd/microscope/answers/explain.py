@@ -6,13 +6,12 @@ import inspect
 import os
 import re
 import textwrap
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from .. import _hooked
 from ..listen.sites import HOME, Sites, name_of
-from ..plain_text import escaped
+from ..plain_text import escaped, meant
 from ..record import multi_grad
 from ..record.fired import SELDOM, TABLES
 from ..record.recording import Event, Recording
@@ -233,9 +232,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
                  *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
         return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})
     names = [*rec.parameters, *(m["path"] for m in rec.modules if m["path"])]
-    near = [n for n in names if n.endswith(f".{name}")] or get_close_matches(name, names)
-    raise KeyError(f"explain: the recording has no {name!r}; " + (
-        f"did you mean {' or '.join(near[:3])}?" if near else f"it has {', '.join(names[:40]) or 'no names'}"))
+    raise KeyError(f"explain: the recording has no {name!r}; {meant(name, names)}")
 
 
 # -- parts of the answer

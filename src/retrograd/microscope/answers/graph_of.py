@@ -137,6 +137,11 @@ class Links:
                 own.update(row[OUTPUTS])
 
     @cached_property
+    def sharded(self) -> list[Event]:
+        """Notes that name what fully_shard has changed."""
+        return [e for e in self.rec.of("note") if e.what == "sharded"]
+
+    @cached_property
     def checkpoints(self) -> list[tuple[int, int, int]]:
         """The reentrant checkpoints none of whose inputs required grad."""
         return outermost(e for e in self.rec.of("op") if e.name == "CheckpointFunction.apply" and not e.flags & WANTED)

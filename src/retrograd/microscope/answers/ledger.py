@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ..plain_text import escaped
+from ..plain_text import escaped, meant, table
 from ..record.recording import POSITION, WIDTH, Event, Recording
 from ..record.trace_file import source_line
 from ..record.witness import INPLACE
 from .gradient_paths import Way, edges_in, ways_to
 from .graph_of import HANDED_ON, Links, links
+from .parallel import is_sharded
 
 EDITING = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "unscale_")
 
@@ -94,6 +95,11 @@ class Ledger:
                               "norm": w.norm})
         return found
 
+    def _repr_html_(self) -> str:
+        rows = [(row["pass"], row["kind"], row["what"], row["path"], row["where"] or "",
+                 "?" if row["norm"] is None else f"{row['norm']:.4g}") for row in self.rows(ways=True)]
+        return table(("pass", f"{self.name}.grad is the sum of", "", "path to the loss", "line", "norm"), rows)
+
     @escaped
     def __str__(self) -> str:
         lines = [f"{self.name}.grad is the sum of"]
@@ -121,8 +127,8 @@ def ledger(rec: Recording, p: Any) -> Ledger:
     """The ledger of a tensor, or of a parameter by name."""
     n = rec.number_of(p)
     if n is None:
-        known = ", ".join(rec.parameters) or "none"
-        raise KeyError(f"ledger: the recording has no {p if isinstance(p, str) else 'such tensor'}; parameters: {known}")
+        raise KeyError(f"ledger: the recording has no {repr(p) if isinstance(p, str) else 'such tensor'}; "
+                       f"{meant(p if isinstance(p, str) else '', list(rec.parameters))}")
     if not rec.header.get("nodes", True):
         raise ValueError("ledger: the recording has no backward nodes (nodes=False)")
     return Book(rec, n).write(None if isinstance(p, str) else p)
@@ -177,7 +183,13 @@ class Book:
             elif kind == "step" or event.to_none:
                 steps.append((event.t, event))
         last, before = -1, -1
+        sharded = is_sharded(rec, self.name)
         for time, event in sorted(steps, key=lambda s: s[0]):
+            if event.kind == "step" and sharded:
+                if self.entries:                        # the ledger is of the whole gradient that this rank brought
+                    self.add("edit", "0: FSDP2 averages the sum over the ranks; .grad is this rank's shard of that", 0,
+                             event.where, None if self.running is None else np.zeros_like(self.running))
+                continue
             if event.kind == "step":
                 last = self.read(event.gradients[places[event.number]], before, event.number, grads, "here and this step",
                                  event.where)
@@ -202,11 +214,11 @@ class Book:
                 parts[event.get("pass")] = [e for e in its if e.t > time]
                 last = self.arrival(event, mine, leaves, edge)
         known = rec.tensor_names.get(n, {})
-        at_end = -1 if known.get("empty") else known.get("at_end")
+        at_end = None if sharded else -1 if known.get("empty") else known.get("at_end")
         if leaves and at_end is not None and self.entries:
             last = self.read(at_end, before, len(rec.rows), grads, "here and the end", None)
         grad = self.array(last)
-        if p is not None and leaves and rec.live is not None and self.entries:
+        if p is not None and leaves and rec.live is not None and self.entries and not sharded:
             live = p.grad
             grad = None if live is None else next(
                 t for t in rec.live.taps if isinstance(p, t.Tensor)).array_of(live)

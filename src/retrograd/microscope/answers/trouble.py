@@ -5,6 +5,7 @@ Every op, node and hook has a state, from what went in and what came out:
     clean        finite in, finite out
     born         finite in, NaN or inf out
     propagated   NaN or inf in and out
+    read         of a node: finite gradient in, NaN or inf out, of NaN or inf that the forward pass left it
     healed       NaN or inf in, finite out
     masked       inf that was put in on purpose (a fill of -inf, as masks of attention have), passed on, or ended by softmax
     unknown      an input was not measured, or is memory that nobody wrote to
@@ -26,6 +27,7 @@ VANISHED = 1e-7         # size of a gradient (root mean square) over the largest
 EXPLODED = 1e4          # over the least on its way
 TINY, LARGE = 1e-12, 1e8        # sizes of activations
 RAW = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_"}
+NOTHING = "nothing was recorded: no operation and no module ran while the recording was on"
 ASKED = 50              # places where a gradient is small that are looked at closely, in a pass
 FILLS = {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu", "tril", "tensor",
          "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", "__setitem__"}
@@ -38,7 +40,7 @@ class Finding:
 
     kind       "nan", "inf", "vanishing", "exploding", "zero"
     direction  "forward" or "backward"
-    state      "born", "healed", "propagated"; "first" for sizes
+    state      "born", "healed", "propagated", "read"; "first" for sizes
     event      its number in the recording
     what, path, where   op, node or hook; module; file:line
     text       in a sentence
@@ -76,8 +78,8 @@ class Trouble:
 
     @escaped
     def __str__(self) -> str:
-        return "\n".join([*(map(str, self.findings) if self.findings else ["no NaN, no inf, nothing vanished or exploded"]),
-                          *self.notes])
+        fine = [] if NOTHING in self.notes else ["no NaN, no inf, nothing vanished or exploded"]
+        return "\n".join([*(map(str, self.findings) if self.findings else fine), *self.notes])
 
     __repr__ = __str__
 
@@ -94,20 +96,30 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
     if not rec.header.get("norms", True):
         raise ValueError("trouble: the recording has no norms (norms=False)")
     notes = []
+    if not any(True for _ in rec.of("op", "node", "enter", "step")):
+        notes.append(NOTHING)
+    elif not any(True for _ in rec.of("begin")):
+        notes.append("no backward pass was recorded")
     if rec.dropped:
         notes.append(f"{sum(rec.dropped.values())} events were dropped after the limit, so there may be more")
     findings: list[Finding] = []
     seen: set[tuple[str, str]] = set()
+    infs: dict[str, bool] = {}                          # direction -> is the first that went wrong inf?
     for event, state, kind in states(rec):
         direction = direction_of(event)
+        if state in ("born", "read", "propagated"):
+            infs.setdefault(direction, kind == "inf")
         if event.kind == "hook" and state in ("born", "healed"):
             findings.append(finding(rec, event, kind, direction, state))
         elif state == "born" and (direction, "born") not in seen:
             seen.add((direction, "born"))
             findings.append(finding(rec, event, kind, direction, state))
-        elif state == "propagated" and not seen & {(direction, "born"), (direction, "came")}:
+        elif state in ("propagated", "read") and not seen & {(direction, "born"), (direction, "came")}:
             seen.add((direction, "came"))
             findings.append(finding(rec, event, kind, direction, state))
+        elif state == "propagated" and kind == "nan" and infs.get(direction) and (direction, "nan") not in seen:
+            seen.add((direction, "nan"))
+            findings.append(finding(rec, event, kind, direction, "became"))
         elif state == "healed" and (direction, "healed") not in seen:
             seen.add((direction, "healed"))
             findings.append(finding(rec, event, kind, direction, state))
@@ -138,13 +150,20 @@ def odd(rec: Recording, values: Any) -> str | None:
 def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
     """(event, state, "nan" | "inf" | "") of every op, node and hook."""
     values: dict[int, int] = dict(rec.input_values)     # tensor -> its last value
+    stepped: set[int] = set()
+    for event in rec.of("step"):                        # what was read of a weight later says nothing of its first steps
+        values.update({t: n for t, n in zip(event.tensors, event.before) if t not in stepped})
+        stepped.update(event.tensors)
+    forward: dict[int, str] = {}                        # op -> what went wrong in what its node may have saved
     # Tensors whose inf is there on purpose; from outside, those of inf and zeros: masks that are added
     masked: set[int] = {t for t, n in values.items() if (seen := rec.value(n)) is not None and seen.measured and (
         seen.infs > 0 and not seen.nans and abs(seen.infs + seen.zeros - 1) < 1e-9)}
     raw = unwritten(rec)
-    for event in rec.of("op", "node", "hook"):
+    for event in rec.of("op", "node", "hook", "step"):
+        if event.kind == "step":
+            values.update(zip(event.tensors, event.after))
+            continue
         if event.kind == "op":
-            before = "" if not event.inputs else None
             known = [values[t] for t in event.inputs if t in values]
             before = odd(rec, known)
             after = odd(rec, event.values)
@@ -164,10 +183,16 @@ def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
                 yield event, "masked", "inf"
                 continue
             if meant and after == "nan":
+                forward[event.number] = after
                 yield event, "born", "nan"
                 continue
+            if before or after:
+                forward[event.number] = after or before or ""
         elif event.kind == "node":
             before, after, whole = odd(rec, event.inputs), odd(rec, event.outputs), True
+            if after and not before and (read := forward.get(rec.node_rows[event.node][1])):
+                yield event, "read", read
+                continue
         else:
             before, after, whole = odd(rec, event.before), odd(rec, event.after or event.before), True
         if after and not before:
@@ -242,13 +267,34 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
     text = ""
     if event.kind == "hook" and state == "healed":
         text = f"{what} hid {name}: it passed on finite values"
+    elif state == "born" and what == "AccumulateGrad":          # it makes nothing: a flight did not measure what brought it
+        text = f"{name} arrives at the gradient of a parameter"
+    elif state == "born" and event.number in rec.header.get("unmeasured", ()):
+        text = (f"the first {name} is seen at {what}{place}: it made it, or read it, for it reads a weight or a batch, "
+                "which a flight does not measure")
     elif state == "born":
         text = f"the first {name} is made by {what}{place}, from {made_from(rec, event)}"
     elif state == "healed":
         text = f"{name} ends at {what}{place}: it turned it into finite values"
+    elif state == "became":
+        text, state = f"the inf has become NaN at {what}{place}", "propagated"
+    elif state == "read":
+        text = f"{what}{place} reads {name} that the forward pass left it"
     elif state == "propagated":
-        text = f"{name} comes in from outside the recording, first seen at {what}{place}"
+        came = written(rec, event)
+        text = f"{name} comes in with {came}, first read by {what}{place}" if came else (
+            f"{name} comes in from outside the recording, first seen at {what}{place}")
     return Finding(kind, direction, state, event.number, what, path, where_of(rec, event), text)
+
+
+def written(rec: Recording, event: Event) -> str:
+    """The weight that an op reads and an optimizer has left NaN or inf; '' for none."""
+    for step in reversed([e for e in rec.of("step") if e.number < event.number]) if event.kind == "op" else ():
+        for t, n in zip(step.tensors, step.after):
+            if t in event.inputs and odd(rec, [n]):
+                at = f" [{step.where}]" if step.where else ""
+                return f"{rec.name_of_tensor(t)}, as {rec.name_of_optimizer(step.optimizer)}.step() left it{at}"
+    return ""
 
 
 def made_from(rec: Recording, event: Event) -> str:

@@ -6,6 +6,8 @@ device the numbers of a step are fetched together, once.
 from __future__ import annotations
 
 import csv
+import html
+import os
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -15,11 +17,16 @@ from weakref import ref
 import numpy as np
 
 from ..listen import engine_of_module
-from ..plain_text import escaped
+from ..plain_text import escaped, few, table
+from .histograms import KINDS, LIMITS, Histograms
+from .successive import Successive
+from .watch_problems import Loop, Units
 
 EVERY = 10
+WINDOW = 10
 ROWS = 200_000
-COLUMNS = ("step", "name", "grad_norm", "weight_norm", "update_norm", "ratio", "dead", "saturated")
+COLUMNS = ("step", "name", "grad_norm", "weight_norm", "update_norm", "ratio", "dead", "saturated",
+           "grad_cosine", "update_cosine")
 BOUNDED = {"Tanh": (-1.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardtanh": (-1.0, 1.0), "Hardsigmoid": (0.0, 1.0),
            "Softsign": (-1.0, 1.0)}
 RECTIFIERS = {"ReLU", "ReLU6", "Threshold", "Hardshrink", "Softshrink"}
@@ -27,7 +34,8 @@ NOTHING = ("nothing was recorded: no optimizer that has the model's parameters m
            "call w.step()")
 
 
-def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
+def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WINDOW, log: Any = None,
+          histograms: bool = False, successive: bool = False, batch: int | None = None, scaler: Any = None) -> Watch:
     """Follow a model's training: returns a Watch, which is also a context manager.
 
         with watch(model) as w:
@@ -36,6 +44,12 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
 
     every   look at every n-th step, starting with the first
     limit   how many rows to keep, the newest
+    window  looks in which a unit must be above 0 once, not to be dead (dead_units, problems)
+    log     log({"grad_norm/0.weight": 0.1, ...}, step) is called at each look: wandb.log, mlflow.log_metrics, a function
+    histograms  of weights, gradients and updates at each look: w.histogram(name)
+    successive  also look at the step after each look: cosines between gradients and updates of both, and w.noise_scale()
+    batch       samples in a batch, for the noise scale; by default the length of the model's first argument
+    scaler      a GradScaler: steps that it skips are in w.skipped, and norms of gradients are those without its scale
     A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
     update, and w.before() before it if you want update norms.
     """
@@ -44,7 +58,16 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
         raise ValueError(f"watch: every must be a positive number of steps, not {every!r}")
     if type(limit) is not int or limit < 1:
         raise ValueError(f"watch: limit must be a positive number of rows, not {limit!r}")
-    return Watch(model, engine, every, limit)
+    if type(window) is not int or window < 1:
+        raise ValueError(f"watch: window must be a positive number of looks, not {window!r}")
+    if log is not None and not callable(log):
+        raise TypeError(f"watch: log must be a function log(dict, step), not {type(log).__name__}")
+    if batch is not None and (type(batch) is not int or batch < 1):
+        raise ValueError(f"watch: batch must be a positive number of samples, not {batch!r}")
+    if scaler is not None and not hasattr(scaler, "unscale_"):
+        raise TypeError(f"watch: scaler must be a GradScaler, not {type(scaler).__name__}")
+    return Watch(model, engine, every, limit, window, log, Histograms() if histograms else None,
+                 Successive(model, engine, batch) if successive else None, scaler)
 
 
 class Watch:
@@ -52,11 +75,16 @@ class Watch:
 
     rows   dicts with the keys of COLUMNS: of parameters grad_norm (before the step, after clipping), weight_norm,
            update_norm, ratio = update_norm / weight_norm; of activations dead (share of units that were 0 for the whole
-           batch) and saturated (share of values within 2 % of a bound).  None: not known.
+           batch) and saturated (share of values within 2 % of a bound); grad_cosine and update_cosine with the step after.
+           None: not known.
+    skipped   steps that the scaler skipped, as numbers of the steps they would have been
     """
 
-    def __init__(self, model: Any, engine: Any, every: int, limit: int) -> None:
-        self.model = model
+    _arrays: list[Any] = []                     # of the gradients that a step begins with, where they are asked for
+
+    def __init__(self, model: Any, engine: Any, every: int, limit: int, window: int, log: Any,
+                 histograms: Histograms | None, successive: Successive | None, scaler: Any) -> None:
+        self.model, self.window, self.log = model, window, log
         self.every = every
         self.rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self.count = 0                          # steps so far
@@ -66,7 +94,10 @@ class Watch:
         self._hooks: list[Any] = []
         self._units: list[tuple[str, Any, Any]] = []
         self._handles: list[Any] = []
-        self._steps = 0                         # of optimizers between two looks, for several optimizers
+        self.skipped: list[int] = []
+        self._loop = Loop(model, engine)
+        self._histograms, self._successive, self._scaler = histograms, successive, scaler
+        self._alive: dict[str, Units] = {}      # activation -> its units
         self.resume()
 
     # -- switching
@@ -88,6 +119,8 @@ class Watch:
             if it is not None:
                 it._after(optimizer)
 
+        if self._scaler is not None:
+            self._scaler.step = Scaled(self, self._scaler.step)
         self._handles = [home.register_optimizer_step_pre_hook(before), home.register_optimizer_step_post_hook(after)]
         self._arm()
 
@@ -95,6 +128,11 @@ class Watch:
         """Take every hook off; rows stay."""
         for handle in [*self._handles, *self._hooks]:
             handle.remove()
+        self._loop.disarm()
+        if self._successive is not None:
+            self._successive.disarm()
+        if self._scaler is not None and type(vars(self._scaler).get("step")) is Scaled:
+            del self._scaler.step
         self._handles, self._hooks = [], []
         self._open.clear()
         self._units.clear()
@@ -133,16 +171,26 @@ class Watch:
         return [p for g in optimizer.param_groups for p in g["params"] if id(p) in self.names]
 
     def _before(self, optimizer: Any, weights: bool = True) -> None:
-        if self.count % self.every:
+        key, more = 0 if optimizer is None else id(optimizer), self._successive
+        if overflowed(optimizer):
+            return
+        if self.count % self.every and (more is None or key not in more.pending):
             return
         ps = self._parameters(optimizer)
         if ps:
             engine = self._engine
-            grads = [None if p.grad is None else engine.norm(p.grad) for p in ps]
-            self._open[0 if optimizer is None else id(optimizer)] = (
-                ps, grads, [engine.copy(p) if weights else None for p in ps])
+            within = getattr(optimizer, "grad_scale", None)         # a fused step takes the scale off itself
+            within = 1.0 if within is None else float(within)
+            grads = [None if p.grad is None else engine.norm(p.grad) / within for p in ps]
+            self._open[key] = (ps, grads, [engine.copy(p) if weights else None for p in ps])
+            self._arrays = [] if more is None and self._histograms is None else [
+                None if p.grad is None else self._array(p.grad) / within for p in ps]
+            if optimizer is not None and not self.count % self.every:
+                self._loop.steps(optimizer, ps, engine.fetch(grads))
 
     def _after(self, optimizer: Any) -> None:
+        if overflowed(optimizer):
+            return
         found = self._open.pop(0 if optimizer is None else id(optimizer), None)
         if found is None:
             if optimizer is None or (self.count % self.every and self._parameters_any(optimizer)):
@@ -150,6 +198,12 @@ class Watch:
             return
         ps, grads, old = found
         engine = self._engine
+        look, key = not self.count % self.every, 0 if optimizer is None else id(optimizer)
+        updates = [None if w is None else self._array(p) - self._array(w) for p, w in zip(ps, old)] if self._arrays else []
+        if not look:
+            self._follow(key, ps, updates, {}, False)
+            self._next()
+            return
         norms = engine.fetch([
             *grads, *(None if w is None else engine.norm(w) for w in old),
             *(None if w is None else engine.distance(p, w) for p, w in zip(ps, old))])
@@ -160,13 +214,52 @@ class Watch:
             self.rows.append({"step": self.count, "name": self.names.get(id(p), "?"), "grad_norm": norms[i],
                               "weight_norm": weight, "update_norm": update,
                               "ratio": None if update is None or not weight else update / weight,
-                              "dead": None, "saturated": None})
+                              "dead": None, "saturated": None, "grad_cosine": None, "update_cosine": None})
+        if self._arrays:
+            rows = dict(zip(map(id, ps), list(self.rows)[-n:]))
+            if self._histograms is not None:
+                for p, g, u in zip(ps, self._arrays, updates):
+                    for kind, x in zip(KINDS, (self._array(p), g, u)):
+                        if x is not None:
+                            self._histograms.add(kind, self.names.get(id(p), "?"), self.count, x)
+            self._follow(key, ps, updates, rows, True)
         shares = engine.fetch([x for _, dead, full in self._units for x in (dead, full)])
         for i, (name, _, _) in enumerate(self._units):
             self.rows.append({"step": self.count, "name": name, "grad_norm": None, "weight_norm": None,
-                              "update_norm": None, "ratio": None, "dead": shares[2 * i], "saturated": shares[2 * i + 1]})
+                              "update_norm": None, "ratio": None, "dead": shares[2 * i], "saturated": shares[2 * i + 1],
+                              "grad_cosine": None, "update_cosine": None})
+        for name, dead, _ in self._units:
+            if dead is not None and name in self._alive:
+                self._alive[name].looks += 1
         self._units.clear()
+        self._loop.stepped(optimizer, ((self.names.get(id(p), "?"), norms[2 * n + i] != 0.0) for i, p in enumerate(ps)
+                                       if norms[2 * n + i] is not None))
+        if self.log is not None:
+            noise = self.noise_scale()
+            self.log({f"{c}/{row['name']}": row[c] for row in self.rows if row["step"] == self.count
+                      for c in COLUMNS[2:] if row[c] is not None} | ({} if noise is None else noise), self.count)
         self._next()
+
+    def _array(self, t: Any) -> Any:
+        """Its numbers, in one dimension: a copy."""
+        x = t if isinstance(t, np.ndarray) else self._engine.here(t)
+        flat = (self._engine.here(t.detach().cpu()) if x is None else x).ravel()
+        flat = flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+        return np.array(flat, np.promote_types(flat.dtype, np.float32))
+
+    def _follow(self, key: int, ps: list[Any], updates: list[Any], rows: dict[int, Any], look: bool) -> None:
+        if self._successive is not None:
+            scale = 1.0 if self._scaler is None else float(self._scaler.get_scale())
+            self._successive.step(key, self.count, ps, self._arrays, updates, rows, look, scale)
+
+    def _skipped(self) -> None:
+        """The scaler made no step."""
+        self.skipped.append(self.count)
+        self._open.clear()
+        self._units.clear()
+        self._loop.came.clear()
+        if self._successive is not None:
+            self._successive.clear()
 
     def _parameters_any(self, optimizer: Any) -> bool:
         return any(id(p) in self.names for g in optimizer.param_groups for p in g["params"])
@@ -180,7 +273,14 @@ class Watch:
         for handle in self._hooks:
             handle.remove()
         self._hooks = []
+        self._loop.disarm()
+        more = self._successive
+        if more is not None:
+            more.disarm()
+            if self._handles and (self.count % self.every == 0 or more.pending):
+                more.arm()
         if self.count % self.every == 0 and self._handles:
+            self._loop.arm()
             for name, module in self.model.named_modules():
                 kind = type(module).__name__
                 if kind in RECTIFIERS or kind in BOUNDED:
@@ -193,6 +293,9 @@ class Watch:
         dead = self._engine.dead(out) if kind in RECTIFIERS else None
         full = self._engine.saturated(out, *BOUNDED[kind]) if kind in BOUNDED else None
         self._units.append((name, dead, full))
+        if dead is not None and out.ndim > 1:
+            known = self._alive.setdefault(name, Units())
+            known.saw(self._engine.alive(out), known.looks)
 
     # -- results
 
@@ -213,6 +316,16 @@ class Watch:
             for column in COLUMNS[2:]:
                 if row[column] is not None:
                     writer.add_scalar(f"{column}/{row['name']}", row[column], row["step"])
+        for (kind, name), found in ({} if self._histograms is None else self._histograms.found).items():
+            for step, counts, (low, high, count, total, squares) in found:
+                writer.add_histogram_raw(f"{kind}/{name}", low, high, count, total, squares, LIMITS, counts.tolist(), step)
+
+    def to_html(self, path: Any, title: str = "training - retrograd") -> None:
+        """Write one page without scripts: problems, lines over the steps, histograms.  The file is replaced when complete."""
+        from ...io.beside import write_beside
+        from .watch_page import page_of
+        text = page_of(self, COLUMNS[2:], title).encode()
+        write_beside(os.fsdecode(path), lambda file: file.write(text))
 
     def last(self) -> list[dict[str, Any]]:
         """The newest row of every name."""
@@ -221,8 +334,37 @@ class Watch:
             found[row["name"]] = row
         return list(found.values())
 
+    def histogram(self, name: str, kind: str = "grad") -> tuple[list[int], list[float], Any]:
+        """(steps, upper limits of the bins, counts (steps, bins)) of a parameter's "weight", "grad" or "update".
+
+        Bins are octaves of either sign.  At most 200 steps are kept; of more, every second goes.
+        """
+        if self._histograms is None:
+            raise ValueError("histogram: none were taken; watch(model, histograms=True) takes them")
+        found = self._histograms.found.get((kind, name))
+        if found is None:
+            raise ValueError(f"histogram: no {kind!r} of {name!r}; kinds are {', '.join(KINDS)}, names "
+                             + ", ".join(dict.fromkeys(n for _, n in self._histograms.found)))
+        return [step for step, _, _ in found], list(LIMITS), np.array([counts for _, counts, _ in found])
+
+    def noise_scale(self) -> dict[str, float] | None:
+        """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, each averaged over the looks.
+
+        Roughly the batch size beyond which more samples stop helping (McCandlish et al. 2018, arXiv:1812.06162).  None until two
+        successive steps, or a step that accumulates several batches, were looked at with successive=True.
+        """
+        return None if self._successive is None else self._successive.noise_scale()
+
+    def dead_units(self) -> dict[str, list[int]]:
+        """{path of an activation: its units that were above 0 in none of the last `window` looks}, of those that have such."""
+        return {name: found for name, units in self._alive.items() if (found := units.dead(units.looks - 1, self.window))}
+
     def problems(self) -> Iterator[str]:
-        """What the newest rows warn of."""
+        """What the newest rows, and the loop around them, warn of."""
+        yield from self._loop.problems(self.names)
+        for name, units in self.dead_units().items():
+            yield (f"{name}: {len(units)} of its {self._alive[name].alive.size} units were never above 0 in the last "
+                   f"{self.window} looks: {few([str(u) for u in units])}")
         for row in self.last():
             name = row["name"]
             g, ratio = row["grad_norm"], row["ratio"]
@@ -246,6 +388,11 @@ class Watch:
         for row in self.last():
             table.add_row(*(shown(row[c]) for c in COLUMNS[1:]))
         return table
+
+    def _repr_html_(self) -> str:
+        head = tuple(c.replace("_", " ") for c in COLUMNS[1:])
+        return table(head, [tuple(shown(row[c]) for c in COLUMNS[1:]) for row in self.last()]) + "".join(
+            f"<p>{html.escape(line)}</p>" for line in [*self.problems(), *([] if self.rows else [NOTHING])])
 
     @escaped
     def __str__(self) -> str:
@@ -286,6 +433,27 @@ class Watch:
 
 def shown(x: Any) -> str:
     return "" if x is None else x if isinstance(x, str) else f"{x:.3g}"
+
+
+def overflowed(optimizer: Any) -> bool:
+    """Does a fused step, which skips itself, find that scaled gradients overflowed?"""
+    found = getattr(optimizer, "found_inf", None)
+    return found is not None and bool(found)
+
+
+class Scaled:
+    """Stands for a GradScaler's step, and tells of steps that it skips."""
+
+    def __init__(self, watch: Watch, step: Any) -> None:
+        self.watch, self.step = ref(watch), step
+
+    def __call__(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        it = self.watch()
+        count = -1 if it is None else it.count
+        out = self.step(optimizer, *args, **kwargs)
+        if it is not None and it.count == count and it._parameters_any(optimizer):
+            it._skipped()
+        return out
 
 
 class _Look:

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..plain_text import escaped
+from ..plain_text import escaped, meant
 from ..record.recording import Event, Recording
 from ..record.trace_file import source_line
 from ..record.witness import GRAD, INFERENCE, WANTS
 from .ends import DETACHES, cuts, dtypes_of, ends_of, floats, switched_off
 from .graph_of import Links, around, links
+from .parallel import is_sharded, on_its_rank
 
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
 CUT_OFF = {"no_grad", "inference_mode", "detached", "not_differentiable", "read_as_number", "cut"}
@@ -71,12 +72,12 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     n = rec.number_of(p)
     if n is None:
         if isinstance(p, str):
-            raise KeyError(f"why_none: no parameter {p!r} was recorded; there are {', '.join(rec.parameters) or 'none'}")
+            raise KeyError(f"why_none: no parameter {p!r} was recorded; {meant(p, list(rec.parameters))}")
         if rec.dropped:
             return dropped(rec, "this tensor")
         return Cause("never_used", "no recorded op read this tensor, and no recorded model has it",
                      "Use it in the forward pass, or record the part of the program that does.")
-    return no_grad_of(rec, n, None if isinstance(p, str) else p)
+    return on_its_rank(rec, n, no_grad_of(rec, n, None if isinstance(p, str) else p))
 
 
 def dropped(rec: Recording, name: str) -> Cause:
@@ -354,13 +355,32 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
             aside = [e for i in links(rec).reads.get(n, ()) if (e := rec.events[i]).where]
             more = f"; {aside[-1].name} ({aside[-1].where}) only looked at it" if aside else ""
             if not links(rec).calls.get(owner):
-                return Cause("module_not_called", f"its module, {path}, was never called{more}",
+                return copied(rec, n, name) or Cause("module_not_called", f"its module, {path}, was never called{more}",
                              "Call it in forward(), or drop it: modules that are only stored compute nothing.")
-            return Cause("never_used", f"its module, {path}, was called, but no op there read {name}{more}",
-                         "Use it in the module's forward().")
+            return copied(rec, n, name) or Cause(
+                "never_used", f"its module, {path}, was called, but no op there read {name}{more}",
+                "Use it in the module's forward().")
     fresh = known["made_by"] < 0 or known["role"] == "parameter"
     return Cause("never_used" if fresh else "not_in_loss", f"no recorded op read {name}",
                  "Use it in the computation of the loss.")
+
+
+COPIES = {"clone", "contiguous", "data", "detach", "double", "float", "numpy", "to", "to_copy", "tolist"}
+
+
+def copied(rec: Recording, n: int, name: str) -> Cause | None:
+    """Has another leaf of its shape, of which nothing is known, got a gradient?  It may be a copy: no recorder sees one made."""
+    like = rec.tensor_rows[n][0]
+    for e in rec.of("accumulate"):
+        role = rec.tensor_names.get(e.tensor, {}).get("role")
+        if e.tensor != n and rec.tensor_rows[e.tensor][0] == like and role is None and rec.tensor_rows[e.tensor][1] < 0:
+            reads = links(rec).reads.get(e.tensor)
+            where = rec.events[reads[0]].where if reads else None
+            return replace(unknown(
+                f"nothing that leads to the loss was computed from {name}, but another leaf of its shape got a gradient; if that "
+                f"was made of {name}, as nn.Parameter() and copy.deepcopy() make one, it is a leaf of its own, without history",
+                f"Compute with {name} itself, or with {name}.clone(), which has a history."), where=where)
+    return None
 
 
 def is_compiled(rec: Recording, module: int) -> bool:
@@ -415,9 +435,10 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
         return never_used(rec, n, name)
     last = rec.events[ends.last[n]]
     where = passes[-1]["begin"].where
-    return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
-                 "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
-                 where)
+    copy = copied(rec, n, name) if last.name in COPIES else None
+    return copy or Cause(
+        "not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not part of what "
+        "backward() was called on", "Add it to the loss, or call backward() on what depends on it.", where)
 
 
 def frozen_then(rec: Recording, n: int, name: str, e: Event) -> Cause | None:
@@ -510,6 +531,10 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
 
 def hook_of(rec: Recording, n: int) -> Cause:
     """Why hook n of the recording did not fire."""
+    return on_its_rank(rec, None, silence_of(rec, n))
+
+
+def silence_of(rec: Recording, n: int) -> Cause:
     hook = rec.hooks[n]
     link = links(rec)
     if hook["fired"]:
@@ -666,6 +691,10 @@ def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
         return Cause("frozen", f"{name} does not require grad", "Call requires_grad_(True) before the forward pass.")
     mine = link.node_of(n)
     reached = [f for f in passes if mine & link.nodes_before(f["begin"].roots)]
+    if is_sharded(rec, name):
+        return Cause("sharded", f"{name} is a shard: FSDP2 computes with the whole parameter, another tensor, and hooks of the "
+                     "shard's gradient do not fire", "Use register_post_accumulate_grad_hook, which FSDP2 calls once the shard "
+                     "has its gradient, or a full backward hook of the module.", rec.where(hook["registered"]))
     if reached and all(f["begin"].t < at for f in reached):
         return after_its_pass(rec, hook, reached[-1], name)
     return no_gradient(rec, n, name, for_grad=False, since=at)

@@ -98,6 +98,7 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
                 "are not the samples (batch_dim=?)")
     return (f"the output {tuple(shape)} of {use.name} has no batch of {N} where it was expected: in dimension 0, unless "
             "capture(batch_dim=...) says otherwise" + (
+                "; a sample without a batch gets one by x.unsqueeze(0)" if len(shape) == 1 else "") + (
                 "" if use.run.verified else ". It was not looked for elsewhere: see capture(verify=...)"))
 
 

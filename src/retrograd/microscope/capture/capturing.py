@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._own_hook import OwnHook
-from ..errors import CaptureError
+from ..errors import OF_OLD, CaptureError
 from ..listen import Engine, engine_of
 from ..listen.ear import Ear, Plan
 from .batch_proof import batched, verify
@@ -249,7 +249,11 @@ class Capture(Waiting):
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
         self._sharded = False
         for module in self._tree.modules if self.engine.name == "torch" else ():
-            if any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__):
+            names = {cls.__name__ for cls in type(module).__mro__}
+            if "FullyShardedDataParallel" in names:
+                self._lift()
+                raise CaptureError(f"capture: {OF_OLD}")
+            if "FSDPModule" in names:
                 self._sharded = True
                 self._handles.append(module.register_forward_pre_hook(OwnHook(self._gathered)))
 

@@ -1,16 +1,19 @@
 """Every parameter: covered how, or why not; and the check against the gradients that arrived."""
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from ..plain_text import escaped
+from ..plain_text import escaped, table
 from .runs import Use
 from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
 
 TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.bfloat16": 3e-2, "torch.float16": 1e-2}
 GOOD = ("factors", "per sample")
+HOMES: WeakKeyDictionary[type, str] = WeakKeyDictionary()       # file:line of classes: finding one parses its whole file
 
 
 class Row(NamedTuple):
@@ -32,11 +35,12 @@ class Row(NamedTuple):
 class Coverage:
     """The coverage report: iterate it for rows, print it for a table."""
 
-    def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False) -> None:
+    def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False, loss_mixes: str = "") -> None:
         self.rows = rows
         self._by_name = {row.name: row for row in rows}
         self.verified = verified                # was it found out that samples are where they are taken to be?
         self.mixed = mixed                      # was it found out that some samples depend on others?
+        self.loss_mixes = loss_mixes            # a node of the loss that is not known to keep samples apart
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -57,6 +61,11 @@ class Coverage:
         """Is every parameter that got a gradient covered per sample?"""
         return not self.missing
 
+    def _repr_html_(self) -> str:
+        rows = [(r.name, r.shape, r.status, r.how, "" if r.error is None else f"{r.error:.0e}", r.where) for r in self.rows]
+        head = str(self).split("\n  ", 1)[0]
+        return f"<p>{html.escape(head)}</p>" + table(("parameter", "shape", "status", "how, or why not", "error", "line"), rows)
+
     @escaped
     def __str__(self) -> str:
         asked = [r for r in self.rows if r.status not in ("frozen", "left out", "no gradient")]
@@ -67,6 +76,9 @@ class Coverage:
             "some samples depend on others, or change places" if self.mixed else "samples verified")]
         if self.mixed and good:
             lines.append("for covered parameters, a sample's gradient is that of its own outputs, in this batch")
+        if self.loss_mixes and good:
+            lines.append(f"the loss is not known to keep samples apart ({self.loss_mixes}): "
+                         "a sample's gradient is the derivative of the whole loss through its outputs")
         for r in self.rows:
             error = "" if r.error is None else f"  error {r.error:.0e}"
             where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""
@@ -80,10 +92,11 @@ def cover(cap: Any) -> Coverage:
     """The report of a capture."""
     runs = cap.terms()
     key = None
+    mixes = next((loss.mixes for run in cap.runs for loss in run.losses if loss is not None and loss.mixes), "")
     if len(runs) == 1 and not (cap.failed or cap.left_out or cap.filled or cap.unseen or cap.errors or cap.arrived):
         run, terms, refused = runs[0]
         if not (refused or run.mixed or run.moved) and all(t.whole is None for t in terms.values()):
-            key = (run.structure, run.verified, frozenset(terms))   # the same calls as in another step say the same
+            key = (run.structure, run.verified, mixes, frozenset(terms))   # the same calls as in another step say the same
             if key in cap._reports:
                 made: Coverage = cap._reports[key]
                 return made
@@ -102,7 +115,7 @@ def cover(cap: Any) -> Coverage:
     uses = [u for run, _, _ in runs for u in run.uses if u.arrived]
     verified = bool(runs) and all(run.verified for run, _, _ in runs) and all(
         u.proven or not u.apart or u.late or not any(d is not None and bool((d != 0).any()) for d in u.deltas) for u in uses)
-    report = Coverage(rows, verified, any(u.mixes for u in uses))
+    report = Coverage(rows, verified, any(u.mixes for u in uses), mixes)
     if key is not None:
         cap._reports[key] = report
     return report
@@ -195,10 +208,12 @@ def home(model: Any, p: Any) -> str:
         if not type(module).__module__.startswith(("torch.", "retrograd.")):
             owner = module
     cls = type(p.module if owner is None else owner)
-    try:
-        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
-    except (OSError, TypeError):
-        return f"{cls.__module__}.{cls.__qualname__}"
+    if cls not in HOMES:
+        try:
+            HOMES[cls] = f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+        except (OSError, TypeError):
+            HOMES[cls] = f"{cls.__module__}.{cls.__qualname__}"
+    return HOMES[cls]
 
 
 def exact(g: Any) -> Any:

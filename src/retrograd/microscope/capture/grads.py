@@ -8,6 +8,7 @@ import fnmatch
 from typing import Any
 
 from ..errors import CaptureError, UncoveredError
+from ..plain_text import few
 from .loss import loss_of
 from .products import times
 from .runs import Run, Use
@@ -51,12 +52,12 @@ class Grads:
             raise CaptureError(f"grads: no parameter with a gradient among layers={layers!r}")
         bad = [report[p.name] for p in chosen if report[p.name].status in ("not covered", "whole batch")]
         if partial and all(row.status in ("not covered", "whole batch") for row in (report[p.name] for p in chosen)):
-            raise UncoveredError(reasons("grads(partial=True): none of these parameters is covered per sample", bad))
+            raise UncoveredError(reasons("grads(partial=True): none of these parameters is covered per sample", bad, cap))
         self._report = report
         self._bad = {row.name for row in bad}
         lost = [row.name for row in bad if row.status == "not covered"]
         if lost and not partial:
-            raise UncoveredError(reasons("the gradients of these parameters were not captured", bad))
+            raise UncoveredError(reasons("the gradients of these parameters were not captured", bad, cap))
         self._lost = set(lost)
         self.names = [p.name for p in chosen if p.name not in self._lost and not (partial and p.name in self._bad)]
         numbers = {p.name: p.number for p in chosen}
@@ -91,10 +92,15 @@ class Grads:
         names = self.names if names is None else names
         bad = [row for row in getattr(self, "_report", ()) if row.name in names and row.status == "whole batch"]
         if bad:
-            raise UncoveredError(reasons(f"{what}: the gradients of these parameters cannot be split by sample", bad))
+            raise UncoveredError(reasons(f"{what}: the gradients of these parameters cannot be split by sample", bad, self.cap))
 
     def _each(self, name: str) -> list[tuple[Term | None, float, int]]:
         return [(part.get(name), f, n) for part, f, n in zip(self._parts, self._factors, self._sizes)]
+
+    def across(self, group: Any = None) -> Any:
+        """The samples of all ranks of a group, of which these are one rank's: an Across.  All ranks call it."""
+        from .across import Across
+        return Across(self, group)
 
     # Sums
 
@@ -112,6 +118,8 @@ class Grads:
 
         One backward pass: norms first, then sums of weighted factors ("book-keeping", Bu et al. 2022).
         """
+        if isinstance(max_norm, bool) or not isinstance(max_norm, (int, float)):
+            raise TypeError(f"clip: max_norm must be a number, got {type(max_norm).__name__}")
         if not max_norm > 0:
             raise ValueError(f"clip: max_norm must be positive, got {max_norm!r}")
         self._samples("clip")
@@ -400,9 +408,14 @@ def factor_of(run: Run, scale: Any) -> Any:
     return loss.undo(scale, run_size(run), own_terms(run, loss) if uneven else None)
 
 
-def reasons(head: str, rows: Any) -> str:
-    lines = [f"{row.name}: {row.how} ({row.where})" for row in rows]
-    return head + ":\n  " + "\n  ".join(lines) + (
-        "\npartial=True goes on without them, layers= chooses others, Capture.fill() computes them sample by sample")
+def reasons(head: str, rows: Any, cap: Any) -> str:
+    """Each reason once, with its parameters, and what helps."""
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        named.setdefault(row.how, []).append(row.name)
+    helps = ["partial=True goes on without them", "layers= chooses others"]
+    if not any(run.mixed for run in cap.runs):
+        helps.append("Capture.fill() computes them sample by sample")
+    return "\n  ".join([f"{head}:", *(f"{few(names)}: {how}" for how, names in named.items())]) + "\n" + ", ".join(helps)
 
 

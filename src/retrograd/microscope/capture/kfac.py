@@ -10,6 +10,8 @@ delta should be that of each sample's own loss: Capture.grads(scale="sample").
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from ..errors import CaptureError
@@ -39,6 +41,7 @@ class KFAC:
         self.diagonal: dict[str, Any] = {}                  # other weights -> mean squared gradient
         self.scalings: dict[str, Any] = {}                  # EK-FAC: weight -> (O, I) eigenvalues, see corrected()
         self.updates = 0
+        self._counts: dict[str, tuple[int, int]] = {}       # weight -> samples and tokens of the last update
         self._eigen: dict[str, Any] = {}
         self._torch: Any = None
 
@@ -55,6 +58,9 @@ class KFAC:
         """Take in the samples of `grads`, a grads.Grads; -> itself."""
         grads._samples("kfac")
         T = self._torch = grads.torch
+        if imaginary := [p.name for p in grads.cap.params if p.name in grads.names and p.tensor.is_complex()]:
+            raise CaptureError(f"KFAC.update: expected real weights, got complex ones: {', '.join(imaginary[:6])}; "
+                               "leave them out of capture(layers=)")
         biases = bias_of_weights(grads)
         names = [name for name in grads.names if name not in biases.values()]
         outer = [n for n in names if all(isinstance(t, Outer) for t, _, _ in grads._each(n))]
@@ -71,12 +77,46 @@ class KFAC:
                 got = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in grads._each(name) if t is not None)
                 got = got * (new / len(grads))
                 self.diagonal[name] = got + self.diagonal[name] * (1 - new) if self.updates else got
+        self._counts = {n: (len(grads), tokens_of(grads, n) if n in self._means else 0) for n in names}
         self.biases = biases
         self._factors = {}
         self.updates += 1
         self._eigen = {}
         self.scalings = {}
         return self
+
+    def all_reduce(self, group: Any = None) -> KFAC:
+        """Make the last update one with the samples of all ranks of a group, each of which has taken in its own; -> itself.
+
+        One all-reduce, of the lower halves of the factors. Every rank calls it after every update.
+        """
+        self._known()
+        T = self._torch
+        dist = import_module(f"{T.__name__}.distributed")
+        with T.no_grad():
+            parts = list(self._shared())
+            sent = [(part[at] if at else part).reshape(-1) * count for part, at, count in parts]
+            flat = T.cat([*sent, T.tensor([float(count) for _, _, count in parts], dtype=sent[0].dtype)])
+            dist.all_reduce(flat, group=group)
+            *whole, counts = flat.split([*(each.numel() for each in sent), len(parts)])
+            for (part, at, _), got, count in zip(parts, whole, counts.tolist()):
+                if at:
+                    part[at] = got / count
+                else:
+                    part.copy_((got / count).reshape(part.shape))
+        self._factors, self._eigen, self.scalings = {}, {}, {}
+        return self
+
+    def _shared(self) -> Iterator[tuple[Any, Any, int]]:
+        """(mean over samples or tokens, where its lower half is, or None for all of it, of how many in the last update)"""
+        for name, (A, mean, G) in sorted(self._means.items()):
+            samples, tokens = self._counts[name]
+            if name not in self._leader:
+                yield A, tuple(self._torch.tril_indices(*A.shape)), tokens
+                yield mean, None, tokens
+            yield G, tuple(self._torch.tril_indices(*G.shape)), samples
+        for name, d in sorted(self.diagonal.items()):
+            yield d, None, self._counts[name][0]
 
     def _find_leaders(self, T: Any, grads: Any, names: list[str]) -> None:
         """Query, key and value, say, have one input: A is computed once for them, as long as that is so."""
@@ -183,6 +223,11 @@ def bias_of_weights(grads: Any) -> dict[str, str]:
             if all(keys == {"weight", "bias"} for n in (name, bias) for keys in roles.get(numbers[n], ())):
                 found[name] = bias
     return found
+
+
+def tokens_of(grads: Any, name: str) -> int:
+    """How many rows of inputs there were."""
+    return sum(t.factors[0].shape[0] * t.factors[0].shape[1] for t, _, _ in grads._each(name))
 
 
 def zeros_for(T: Any, term: Any) -> tuple[Any, Any, Any]:

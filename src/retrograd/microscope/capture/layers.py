@@ -322,8 +322,7 @@ class Norm(Rule):
 
     def measured(self, use: Use, x: Any, mean: Any, var: Any, w: Any, b: Any, training: bool, eps: float) -> Any:
         if training:
-            use.run.mixed = ("batch norm in training mode mixes the samples of a batch: none has a gradient of its own "
-                             "(model.eval(), or GroupNorm)")
+            use.training = use.run.mixes = True
             return x, w, b, ("channels", 1, "batch_norm", (None, None, None, None, True, 0.0, eps))
         return x, w, b, ("channels", 1, None, (mean.detach().clone(), var.detach().clone(), eps))
 

@@ -7,7 +7,22 @@ from typing import Any, NamedTuple
 from ..errors import CaptureError
 from ..listen import Engine
 from . import sample_weights
-from .batch_dims import FAR, JOINING, LOSSES, NLL, VIEWS, Mixed, Places, below, inputs, is_leaf, kind, signed
+from .batch_dims import (
+    FAR,
+    JOINING,
+    LOSSES,
+    MOVING,
+    NLL,
+    SPLITTING,
+    VIEWS,
+    Mixed,
+    Places,
+    below,
+    inputs,
+    is_leaf,
+    kind,
+    signed,
+)
 from .loss_key import key_of
 from .runs import Run
 
@@ -23,6 +38,7 @@ class Reduction(NamedTuple):
 
     places   where the terms are when samples may not have as many (sample_weights.traced), `entries` numbers for each
     parts    of a loss that is several added: theirs, whose factors are the loss's own.  count 0: means over unlike numbers
+    mixes    a node that is not known to keep samples apart
     """
 
     kind: str
@@ -33,6 +49,7 @@ class Reduction(NamedTuple):
     places: dict[int, Any] | None = None
     entries: float = 1
     parts: tuple[Reduction, ...] = ()
+    mixes: str = ""
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields[:5])
@@ -69,8 +86,8 @@ class Reduction(NamedTuple):
         return samples / self.factor
 
 
-def unknown(why: str) -> Reduction:
-    return Reduction("unknown", 1, 1, False, why)
+def unknown(why: str, mixes: str = "") -> Reduction:
+    return Reduction("unknown", 1, 1, False, why, mixes=mixes)
 
 
 def loss_of(run: Run) -> Reduction | None:
@@ -104,7 +121,7 @@ def reduction_of(engine: Engine, loss: Any, seed: Any, ends: list[Run], known: d
                 known[key] = found
         return found
     except Mixed as stop:
-        return unknown(f"it ends in {stop}")
+        return unknown(f"it ends in {stop}", str(stop))
     except RuntimeError as freed:               # backward will say so
         return unknown(str(freed))
 
@@ -239,6 +256,8 @@ class Reduced:
         self.classes = min(1, len(self.shape) - 1) if self.what in NLL | MARGINS else None      # a dimension with one term
         self.count = float(math.prod(n for d, n in enumerate(self.shape) if d != self.classes))
         self.samples = 0                        # of the call of the model that the terms come from
+        self.mixes = ""                         # the node that may not
+        self.picks = False                      # ... perhaps by picking samples
         self.mixed = self.way()
 
     def read(self) -> Reduction:
@@ -259,11 +278,13 @@ class Reduced:
             place = places.together(self.node, self.shape) if self.what in LOSSES else places.of(*self.before[0])
         except Mixed as unknown:
             one = self.reader.sizes == {1} and unknown.kind not in JOINING
+            self.mixes, self.picks = "" if one else str(unknown), unknown.kind in MOVING | SPLITTING | JOINING
             return "" if one else f"it passes {unknown}"
         if place is None:
             return "a part of it is made of no output of the model"
         self.samples = place.size
-        return f"it passes {self.node.name()}" if place.dim == self.classes else ""
+        self.mixes = self.node.name() if place.dim == self.classes else ""
+        return f"it passes {self.mixes}" if self.mixes else ""
 
     def terms(self, all_alike: bool) -> dict[int, Any]:
         """sample_weights.traced of the terms."""
@@ -282,9 +303,9 @@ class Reduced:
             return Reduction(kind, count, self.factor, True, why)
         places = self.terms(even)
         if self.mixed and not sample_weights.reached(places, self.reader.ends):
-            return unknown(why)
+            return unknown(why, self.mixes)
         entries = self.shape[self.classes or 0] if self.what in NLL else self.count / count
-        return Reduction(kind, count, self.factor, False, why, places, entries)
+        return Reduction(kind, count, self.factor, False, why, places, entries, mixes="" if self.picks else self.mixes)
 
     def mean(self) -> Reduction:
         even = True
@@ -358,4 +379,4 @@ def several(reader: Reader, parts: list[Reduction], factor: float) -> Reduction:
         return unknown("it adds a mean and a sum")
     equal = all(part.equal for part in parts)
     return Reduction(kinds.pop(), counts.pop() if len(counts) == 1 else 0, factor, equal, "several losses added",
-                     parts=() if equal else tuple(parts))
+                     parts=() if equal else tuple(parts), mixes=next((part.mixes for part in parts if part.mixes), ""))

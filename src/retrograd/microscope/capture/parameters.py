@@ -124,12 +124,15 @@ def selector(engine: Engine, layers: Any) -> Callable[[str, str, Any], bool]:
         layers = [layers]
     patterns: list[str] = []
     inside: set[int] = set()
-    for layer in layers:
+    for layer in layers if isinstance(layers, (list, tuple, set, frozenset)) else [layers]:
         if isinstance(layer, str):
             patterns.append(layer)
         elif isinstance(layer, engine.Module):
             inside.update(id(p) for p in layer.parameters())
-        else:
+        elif isinstance(layer, engine.Tensor):
             inside.add(id(layer))
+        else:
+            raise TypeError("capture: layers= takes names (patterns such as 'blocks.*.attn'), modules, parameters, a list of "
+                            f"these, or a function of (name, parameter); got {layer!r:.60}, of type {type(layer).__name__}")
     return lambda name, path, tensor: id(tensor) in inside or any(
         fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)

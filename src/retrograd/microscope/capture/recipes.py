@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CaptureError
+from ..plain_text import few
+from .grads import Grads
 from .terms import Outer
 
 
@@ -25,11 +27,20 @@ def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
     return norms / total * (1 - uniform) + uniform / len(norms)
 
 
+def of_grads(function: str, *found: Any) -> None:
+    """TypeError for what are no per-sample gradients."""
+    for x in found:
+        if not isinstance(x, Grads):
+            raise TypeError(f"{function}: expected what capture.grads() gives, got {type(x).__name__}" + (
+                ": call its grads()" if hasattr(x, "grads") else ""))
+
+
 def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any = None) -> tuple[Any, Any]:
     """(samples (count,), weights (count,)): drawn with replacement by gradient norm.
 
     weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
     """
+    of_grads("norm_sampling", grads)
     p = sampling_probabilities(grads.norms(), uniform)
     drawn = grads.torch.multinomial(p, count, replacement=True, generator=generator)
     return drawn, 1 / (len(p) * p[drawn])
@@ -40,6 +51,7 @@ def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
 
     Sum it over checkpoints, with each one's learning rate.  Pruthi et al. 2020 (arXiv:2002.08484).
     """
+    of_grads("tracin", train, test)
     return train.dots(test) * lr
 
 
@@ -49,6 +61,7 @@ def influence(train: Any, test: Any, curvature: Any) -> Any:
     curvature is a kfac.KFAC of the training data (K-FAC, or EK-FAC after corrected()); positive: the training sample
     helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
     """
+    of_grads("influence", train, test)
     if set(train.names) != set(test.names):
         odd = sorted(set(train.names) ^ set(test.names))
         raise CaptureError(f"influence: train and test do not cover the same parameters: {', '.join(odd[:6])}")
@@ -89,8 +102,15 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
     expected          batch size to divide by; under Poisson sampling the expected one, here len(grads) by default
     Abadi et al. 2016 (arXiv:1607.00133).  The samples' gradients must be their own: grads(scale="sample").
     """
+    of_grads("private_gradient", grads)
     if noise_multiplier < 0:
         raise ValueError(f"private_gradient: noise_multiplier must not be negative, got {noise_multiplier}")
+    if expected is not None and not expected > 0:
+        raise ValueError(f"private_gradient: expected, the batch size to divide by, must be positive, got {expected}")
+    mixes = grads.cap.coverage().loss_mixes
+    if mixes:
+        raise CaptureError(f"private_gradient: the loss is not known to keep samples apart ({mixes}), so a sample's gradient "
+                           "depends on others and is not private")
     T = grads.torch
     found = {}
     for name, g in grads.clip(max_norm).items():
@@ -107,16 +127,20 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
 
     UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
+    of_grads("dp_sgd_step", grads)
+    if not hasattr(optimizer, "param_groups"):
+        raise TypeError(f"dp_sgd_step: expected an optimizer, got {type(optimizer).__name__}")
     if grads.partial:
         raise CaptureError("dp_sgd_step: partial=True leaves out parameters, whose gradients would not be private")
     private = private_gradient(grads, max_norm, noise_multiplier, expected, generator)
-    trained = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    left = [p.name for p in grads.cap.params
-            if id(p.tensor) in trained and p.name not in private and p.tensor.grad is not None]
+    names = {id(p.tensor): p.name for p in grads.cap.params}
+    left = [names.get(id(p), f"a parameter of shape {tuple(p.shape)} outside the captured model")
+            for group in optimizer.param_groups for p in group["params"]
+            if p.grad is not None and names.get(id(p)) not in private]
     if left:
         raise CaptureError(
-            f"dp_sgd_step: the optimiser trains {', '.join(left[:6])}, whose gradient is not among these; capture it, "
-            "freeze it, or set its .grad to None")
+            f"dp_sgd_step: the optimiser trains {few(left)}, whose gradient is not among these; capture it, freeze it, or set "
+            "its .grad to None")
     for p in grads.cap.params:
         if p.name in private:
             p.tensor.grad = private[p.name].to(p.tensor.dtype)

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from ..listen.ear import Plan
+from ..plain_text import few
 from .sources import Source
 
 
@@ -29,7 +30,8 @@ class Run:
         self.turn: list[int] | None = None      # where each sample is in the outputs, unless in order
         self.structure = 0                      # a hash of what was called, in order
         self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven, turn, why) of each use
-        self.mixed: str | None = None           # what makes samples depend on each other
+        self.mixes = False                      # was a batch norm in training mode?
+        self.mixing: list[str] = []             # paths of such
         self.outs: dict[int, int] = {}          # number of the node that made an output of the model -> where the batch is in it
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.losses: list[Any] = []             # a loss.Reduction for each backward pass, None for one whose loss was not seen
@@ -40,6 +42,15 @@ class Run:
         if self.waiting:
             self.make_uses()
         return self._uses
+
+    @property
+    def mixed(self) -> str | None:
+        """What makes samples depend on each other."""
+        if not self.mixes:
+            return None
+        names = few(list(dict.fromkeys(path or "the model" for path in self.mixing)))
+        return (f"batch norm in training mode{f' ({names})' if names else ''} mixes the samples of a batch: none has a gradient "
+                "of its own (model.eval(), or GroupNorm)")
 
     @property
     def orders(self) -> set[int]:
@@ -99,6 +110,7 @@ class Use:
     proven = False                              # batch_proof.py has seen them there
     live = False                                # did its data have a gradient?
     origins: tuple[Any, ...] = ()               # orders.Origin of each tensor of data that had none
+    training = False                            # batch norm over the samples of the batch?
     back: list[int] | None = None               # batch_proof.py: which sample of the outputs each row is of, unless in order
     rows: list[int] | None = None               # ... or each of its rows, where samples are not apart
     turn: list[int] | None = None               # where each sample is among its rows, unless in order
@@ -169,6 +181,8 @@ class Use:
     def place(self, first: int, path: str) -> None:
         """Of its parameters it is named after `first`, of the module at `path`."""
         self.path = path
+        if self.training:
+            self.run.mixing.append(path)
         key = (first, self.name)
         self.number = self.run.calls.get(key, 0)
         self.run.calls[key] = self.number + 1

@@ -24,6 +24,7 @@ import numpy as np
 from ..errors import StoreError
 from ..listen import Engine, engine_named
 from .loss import loss_of
+from .queries import Queries
 from .terms import Dense, Outer, Rows, Term
 
 SCHEMA = 1
@@ -53,10 +54,28 @@ class Record:
     def __repr__(self) -> str:
         return f"Record({self.layer}, step {self.step}, {len(self.samples)} samples, {self.kind})"
 
-    def array(self, name: str, row: int | None = None) -> Any:
-        """The mapped tensor "a", "delta", "ids", "gradient" or "mask", as a tensor of the store's engine (a copy).
+    @property
+    def store(self) -> FactorStore:
+        """The store that it is in: of its rank."""
+        return self._store
 
-        row  only that of one sample, by its place in `samples`
+    @property
+    def rank(self) -> int | None:
+        """The rank that wrote it, where each rank has a store."""
+        return self._store.rank
+
+    def bytes_of_sample(self, dense: bool) -> int:
+        """What one sample takes in memory; dense: as a gradient of its own."""
+        if dense:
+            return 4 * math.prod(self.shape)
+        table = self._store._map(self._shard)[1]
+        read = [table[f"{self.about['id']}.{name}"] for name in self.about["tensors"] if name != "mask"]
+        return sum(2 * (end - begin) for _, _, begin, end in read) // max(len(self.samples), 1)
+
+    def array(self, name: str, row: int | slice | None = None) -> Any:
+        """The stored tensor "a", "delta", "ids", "gradient" or "mask", as a tensor of the store's engine (a copy).
+
+        row  only that of one sample, by its place in `samples`, or of some
         """
         t = self._store._tensor(self._shard, f"{self.about['id']}.{name}", row)
         power = self.about.get("powers", {}).get(name)
@@ -67,18 +86,19 @@ class Record:
         row = self.samples.index(sample)
         return {name: self.array(name, row) for name in self.about["tensors"]}
 
-    def term(self) -> Term:
-        """What a capture would have made of it."""
+    def term(self, begin: int = 0, end: int | None = None) -> Term:
+        """What a capture would have made of it, or of samples begin to end."""
         T = self._store.engine.torch
-        N = len(self.samples)
+        rows = slice(begin, len(self.samples) if end is None else end)
+        N = rows.stop - rows.start
         if self.kind == "outer":
-            return Outer(T, N, self.shape, lambda: (wide(self.array("a")), wide(self.array("delta"))))
+            return Outer(T, N, self.shape, lambda: (wide(self.array("a", rows)), wide(self.array("delta", rows))))
         if self.kind == "rows":
-            return Rows(T, self.array("ids"), wide(self.array("delta")), self.shape)
-        return Dense(T, N, self.shape, lambda: wide(self.array("gradient")))
+            return Rows(T, self.array("ids", rows), wide(self.array("delta", rows)), self.shape)
+        return Dense(T, N, self.shape, lambda: wide(self.array("gradient", rows)))
 
 
-class FactorStore:
+class FactorStore(Queries):
     """A store on disk: append the captures of a run; query by layer, sample and step.
 
     mode        "a": append, made when absent; "r": read only; "w": a new store, which must not exist
@@ -97,6 +117,7 @@ class FactorStore:
             raise ValueError(f"FactorStore: dtype is 'float16', 'bfloat16' or None (as captured), got {dtype!r}")
         self.root = Path(path)
         self.path = self.root if rank is None else self.root / f"rank-{rank:05d}"
+        self.rank = rank
         self.mode = mode
         self.shard_bytes = int(shard_mb * (1 << 20))
         self._lock: Any = None
@@ -126,7 +147,7 @@ class FactorStore:
         if not there and mode != "r":
             self._write_manifest()
         if mode == "r" and ranks:
-            self._parts = [FactorStore(p.parent, "r", engine=engine) for p in ranks]
+            self._parts = [FactorStore(path, "r", engine=engine, rank=int(p.parent.name[5:])) for p in ranks]
         wanted = engine or self.manifest.get("engine") or "retrograd"
         if self._parts and engine is None:
             wanted = self._parts[0].engine.name
@@ -242,6 +263,9 @@ class FactorStore:
         ids = list(range(N)) if samples is None else [int(s) for s in samples]
         if len(ids) != N or len(set(ids)) != N:
             raise ValueError(f"FactorStore.append: expected {N} different sample ids, got {len(ids)}")
+        if imaginary := [p.name for p in grads.cap.params if p.name in grads.names and p.tensor.is_complex()]:
+            raise StoreError(f"FactorStore.append: expected real weights, got complex ones: {', '.join(imaginary[:6])}; "
+                             "leave them out of capture(layers=)")
         engine = grads.cap.engine.name
         if self.manifest.get("engine") != engine:
             self.manifest["engine"] = engine
@@ -326,45 +350,17 @@ class FactorStore:
                 return {name: record.array(name, row) for name in record.about["tensors"]}
         raise KeyError(f"FactorStore: no sample {sample} of {layer}" + ("" if step is None else f" in step {step}"))
 
-    def _tensor(self, shard: int, name: str, row: int | None) -> Any:
+    def _tensor(self, shard: int, name: str, row: int | slice | None) -> Any:
         data, table, _ = self._map(shard)
         dtype, shape, begin, end = table[name]
         if row is not None:
-            each = (end - begin) // shape[0]
-            begin, end, shape = begin + row * each, begin + (row + 1) * each, shape[1:]
+            each = (end - begin) // max(shape[0], 1)
+            first, last = (row, row + 1) if isinstance(row, int) else (row.start, row.stop)
+            begin, end, shape = begin + first * each, begin + last * each, (
+                shape[1:] if isinstance(row, int) else (last - first, *shape[1:]))
+        if isinstance(row, slice):              # read, for pages of a map count as memory of the process
+            return tensor_of(self.engine, np.fromfile(self._files[shard], np.uint8, end - begin, offset=begin), dtype, shape)
         return tensor_of(self.engine, data[begin:end], dtype, shape)
-
-    def dots(self, query: Any, layer: str = "*", step: int | None = None, progress: bool = False) -> tuple[Any, Any]:
-        """((M, N) inner products, [(step, sample)] of the N): a batch of queries against everything stored.
-
-        query is a grads.Grads; one shard is in memory at a time.  Parameters that are not in both raise StoreError,
-        unless layer= chooses some.
-        """
-        query._samples("FactorStore.dots")
-        if len(query._parts) != 1:
-            raise StoreError("FactorStore.dots: the query holds several runs; give one")
-        names = [n for n in query.names if fnmatch.fnmatchcase(n, layer)]
-        stored = [n for n in self.layers if fnmatch.fnmatchcase(n, layer)]
-        if set(names) != set(stored):
-            odd = sorted(set(names) ^ set(stored))
-            raise StoreError(f"FactorStore.dots: query and store do not hold the same parameters: {', '.join(odd[:6])}")
-        if self.engine is not query.cap.engine:
-            raise StoreError(
-                f"FactorStore.dots: the query is of {query.cap.engine.name}; open the store with engine="
-                f"{query.cap.engine.name!r}")
-        T = self.engine.torch
-        groups: dict[tuple[int, int, tuple[int, ...]], Any] = {}
-        order = list(self.records(layer, step))
-        with T.no_grad():
-            for record in shown(order, progress):
-                term, factor = query._parts[0][record.layer], query._factors[0]
-                got = term.dots(record.term()) * (factor * record.about["scale"])
-                key = (record.step, record.about["run"], tuple(record.samples))
-                groups[key] = got if key not in groups else groups[key] + got
-        if not groups:
-            raise StoreError("FactorStore.dots: nothing is stored" + ("" if step is None else f" for step {step}"))
-        where = [(key[0], s) for key in groups for s in key[2]]
-        return T.cat(list(groups.values()), 1), where
 
 
 class _Shard:
@@ -467,24 +463,18 @@ def bytes_of(t: Any) -> tuple[Any, str, tuple[int, ...]]:
 
 
 def tensor_of(engine: Any, data: Any, dtype: str, shape: tuple[int, ...]) -> Any:
-    """A tensor with these bytes, copied."""
+    """A tensor with these bytes, copied if they are of a map."""
     T = engine.torch
     if dtype == "BF16":
-        raw = T.from_numpy(np.array(data).view(np.int16))
+        raw = T.from_numpy(owned(data).view(np.int16))
         return raw.view(T.bfloat16).reshape(shape)
-    return T.from_numpy(np.array(data).view(NUMPY[dtype]).reshape(shape))
+    return T.from_numpy(owned(data).view(NUMPY[dtype]).reshape(shape))
+
+
+def owned(data: Any) -> Any:
+    """Bytes that are not of a map."""
+    return data if data.flags.owndata else np.array(data)
 
 
 def wide(t: Any) -> Any:
     return t.float() if t.dtype.itemsize < 4 else t
-
-
-def shown(items: list[Any], progress: bool) -> Any:
-    """items, with a progress bar when asked for (needs the package rich)."""
-    if not progress:
-        return items
-    try:
-        from rich.progress import track
-    except ImportError:
-        raise ImportError("FactorStore.dots(progress=True) needs the package rich: pip install rich") from None
-    return track(items, description="dots")

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._hooked import Hooked
 from ..answers.graph_of import links
+from ..answers.watch_problems import listed
 from ..answers.why import CONTAINERS, hook_of, module_of, why_none
 from ..listen import engine_of_module
 from ..listen.sites import Sites, name_of
@@ -78,6 +79,7 @@ class Live:
     def problems(self) -> Iterator[Problem]:
         yield from self.repeated()
         yield from self.shared_variables()
+        yield from self.in_lists()
         parents = {id(child): (path, parent) for path, parent in self.modules for child in parent.children()}
         for path, module, method, hook, with_kwargs in self.hooks():
             name = name_of(hook)
@@ -104,6 +106,16 @@ class Live:
                 yield self.problem(hook, "RG207", f"{name} on {path} cannot be pickled, so the whole model cannot either",
                                    "Save state_dict(), or use a function of a module.")
         yield from self.in_place()
+
+    def in_lists(self) -> Iterator[Problem]:
+        """Layers and parameters in Python lists, where parameters() does not find them."""
+        for module, text in listed(self.model):
+            try:
+                file, line = inspect.getsourcefile(type(module)) or "<no Python source>", inspect.getsourcelines(type(module))[1]
+            except (OSError, TypeError):
+                file, line = "<no Python source>", 0
+            what, _, way_out = text.partition("; ")
+            yield Problem(file, line, "RG315", what, f"{way_out[:1].upper()}{way_out[1:]}.")
 
     def repeated(self) -> Iterator[Problem]:
         """The same function, or the same code, several times in one table."""

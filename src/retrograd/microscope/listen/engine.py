@@ -5,8 +5,8 @@ Both engines have the same names (that is what retrograd is for), so an engine i
 """
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
+from importlib import import_module
 from typing import Any
 
 from .sizes import Sizes
@@ -30,7 +30,11 @@ class Engine(Sizes):
 
     def optimizers(self) -> Any:
         """The module with register_optimizer_step_pre_hook."""
-        return sys.modules[f"{self.torch.__name__}.optim.optimizer"]
+        return import_module(f"{self.torch.__name__}.optim.optimizer")
+
+    def modules(self) -> Any:
+        """The module with register_module_forward_hook."""
+        return import_module(f"{self.torch.__name__}.nn.modules.module")
 
     def is_tensor(self, x: Any) -> bool:
         """Is x a tensor of this engine?"""
@@ -64,6 +68,14 @@ class Engine(Sizes):
     def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """Of passes and composites, in a call that the context `heard` hands on: func(*args, **kwargs), its own calls heard."""
         raise NotImplementedError
+
+    def within(self, ear: Any) -> Any:
+        """Context for an ear in a call that it was told of: calls made in it are heard, too."""
+        return self.calls(ear)
+
+    def foremost(self, heard: Any) -> bool:
+        """May the context `heard` end now, though others may have begun after it?"""
+        return True
 
     def seeds(self, args: Any, kwargs: Any) -> Any:
         """The gradients that a pass, called with these, begins with."""

@@ -22,7 +22,8 @@ class TorchEngine(SizesThere, Engine):
         self.Module = torch.nn.Module
         self.passes = {torch.Tensor.backward, torch.autograd.backward}
         self.composites = {torch.nn.functional.multi_head_attention_forward}
-        from torch.overrides import TorchFunctionMode
+        from torch.overrides import TorchFunctionMode, _get_current_function_mode
+        self.current: Any = _get_current_function_mode
 
         class Hearing(TorchFunctionMode):
             def __init__(self, ear: Any) -> None:
@@ -54,6 +55,9 @@ class TorchEngine(SizesThere, Engine):
             return func(*args, **{**kwargs, "use_separate_proj_weight": opening})
         finally:
             opening.close()
+
+    def foremost(self, heard: Any) -> bool:
+        return bool(self.current() is heard)
 
     def backward(self, opening: Opening, roots: Any, seeds: Any, **kwargs: Any) -> None:
         if seeds is None:

@@ -31,6 +31,11 @@ class Sizes:
         """The share of units that are 0 for the whole batch."""
         return dead(self.here(y))
 
+    def alive(self, y: Any) -> Any:
+        """Which units are above 0 for some of the batch: an array."""
+        x = self.here(y)
+        return alive(self.here(y.detach().cpu()) if x is None else x)
+
     def saturated(self, y: Any, low: float, high: float) -> Any:
         """The share of values near a bound."""
         return saturated(self.here(y), low, high)
@@ -40,16 +45,39 @@ class Sizes:
         return values
 
 
+class Lent:
+    """A tensor for np.from_dlpack.  After its numpy() nobody could resize its memory; FSDP2 frees that of parameters so."""
+
+    __slots__ = ("t", "torch")
+
+    def __init__(self, t: Any, torch: Any) -> None:
+        self.t, self.torch = t, torch
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.torch._C._to_dlpack(self.t)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0                             # the processor's memory
+
+
+def local(t: Any) -> Any:
+    """This rank's part of a DTensor; another tensor as it is."""
+    return t._local_tensor if type(t).__name__ == "DTensor" else t
+
+
 class SizesThere(Sizes):
     """... of PyTorch's, on a device, too: there they are tensors, that are fetched together."""
 
     torch: Any
 
     def here(self, t: Any) -> Any:
-        t = t.detach()
+        t = local(t.detach())
         if t.device.type != "cpu" or t.layout is not self.torch.strided:
             return None
-        return (t.float() if t.dtype is self.torch.bfloat16 else t).numpy()
+        if t.is_complex() or t.is_neg():
+            t = t.resolve_conj().resolve_neg()
+        t = t.float() if t.dtype is self.torch.bfloat16 else t
+        return np.from_dlpack(Lent(t, self.torch)) if type(t) is self.torch.Tensor else t.numpy()
 
     def copy(self, p: Any) -> Any:
         return p.detach().clone()
@@ -62,7 +90,8 @@ class SizesThere(Sizes):
         if x is not None:
             return norm(x)
         t = t.detach()
-        return self.torch.linalg.vector_norm((t.coalesce().values() if t.is_sparse else t).float())
+        t = t.coalesce().values() if t.is_sparse else t
+        return self.torch.linalg.vector_norm(t if t.is_complex() else t.float())
 
     def dead(self, y: Any) -> Any:
         x = self.here(y)
@@ -90,6 +119,8 @@ class SizesThere(Sizes):
 
 def norm(x: Any) -> float:
     flat = x.ravel("K")
+    if flat.dtype.kind == "c":
+        flat = flat.view(flat.real.dtype)
     if flat.dtype.itemsize < 4:
         flat = flat.astype(np.float32)
     with np.errstate(all="ignore"):
@@ -102,9 +133,17 @@ def norm(x: Any) -> float:
 def dead(y: Any) -> float:
     if y.ndim < 2 or not y.size:
         return float(np.mean(y == 0)) if y.size else 0.0
+    return float(np.mean(~np.any(y, axis=samples(y))))
+
+
+def alive(y: Any) -> Any:
+    return np.any(y > 0, axis=samples(y))
+
+
+def samples(y: Any) -> tuple[int, ...]:
+    """The dimensions along which one unit has several values."""
     channels = 1 if y.ndim > 3 else y.ndim - 1
-    others = tuple(i for i in range(y.ndim) if i != channels)
-    return float(np.mean(~np.any(y, axis=others)))
+    return tuple(i for i in range(y.ndim) if i != channels)
 
 
 def saturated(y: Any, low: float, high: float) -> float:

@@ -12,9 +12,9 @@ import math
 import os
 import zlib
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
+from ..plain_text import table
 from ..record.recording import POSITION, WIDTH, Recording, Value
 from ..record.trace_file import source_line
 from .contents import answers_of
@@ -30,21 +30,25 @@ def template() -> Any:
     return files(__package__) / "viewer.html"
 
 
-def page_of(rec: Recording, title: str | None = None) -> str:
-    """The page as a text."""
+def page_of(rec: Recording, title: str | None = None, beside: Any = None) -> str:
+    """The page as a text.  beside: a SideBySide whose first recording it is"""
     title = title or f"{' '.join(map(os.path.basename, rec.header.get('argv', [])[:1])) or 'recording'} - retrograd"
-    data = json.dumps(data_of(rec, title), separators=(",", ":"), allow_nan=False)
+    its = data_of(rec, title)
+    if beside is not None:
+        its["beside"] = beside_of(beside)
+        its["header"] = {**rec.header, "opens": its["beside"]["opens"]}
+    data = json.dumps(its, separators=(",", ":"), allow_nan=False)
     packed = base64.b64encode(zlib.compress(data.encode(), 7)).decode()
     head, _, rest = template().read_text(encoding="utf-8").partition(TITLE)
     middle, _, tail = rest.partition(DATA)
     return head + html.escape(title) + middle + packed + tail
 
 
-def write_page(rec: Recording, path: Any, title: str | None = None) -> None:
+def write_page(rec: Recording, path: Any, title: str | None = None, beside: Any = None) -> None:
     """Write the page to `path`; the file is replaced when complete."""
     from ...io.beside import write_beside
 
-    text = page_of(rec, title).encode()
+    text = page_of(rec, title, beside).encode()
     write_beside(os.fsdecode(path), lambda file: file.write(text))
 
 
@@ -64,6 +68,14 @@ def data_of(rec: Recording, title: str) -> dict[str, Any]:
         "graphs": [[graph.items, graph.rows, graph.edges] for graph in drawing.graphs],
         **answers_of(rec),
     }
+
+
+def beside_of(found: Any) -> dict[str, Any]:
+    """Two recordings side by side, as the page shows them: rows of [kind, text, where, a, b, apart, marked, event]."""
+    return {"titles": found.titles, "first": "no difference" if found.first is None else str(found.first),
+            "opens": None if found.first is None or found.first.event_a < 0 else found.first.event_a, "notes": found.notes,
+            "rows": [[r.kind, r.text, r.where, *(None if x is None else short(x) for x in (r.a, r.b)), short(r.apart),
+                      r.marked, r.event_a] for r in found.rows]}
 
 
 def stats(rec: Recording, value: int) -> list[Any]:
@@ -110,9 +122,6 @@ class Frame:
         return f"<page of {self.rec!r}>"
 
 
-ROWS = 20               # of a table in a notebook
-
-
 def summary(rec: Recording) -> str:
     """Tables for a notebook: what was recorded, the hooks, and how far gradients came."""
     count = Counter(row[0] for row in rec.rows)
@@ -143,12 +152,3 @@ def told(value: Value | None) -> str:
     if not value.measured:
         return "not measured"
     return f"{value.norm:.4g}" + ("" if value.finite else ", has NaN or inf")
-
-
-def table(head: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> str:
-    """An HTML table; what is beyond ROWS is counted."""
-    def line(cells: tuple[Any, ...], tag: str) -> str:
-        return "<tr>" + "".join(f'<{tag} style="text-align:left">{html.escape(str(c))}</{tag}>' for c in cells) + "</tr>"
-
-    more = [line((f"and {len(rows) - ROWS} more",), "td")] if len(rows) > ROWS else []
-    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows[:ROWS])}{''.join(more)}</table>"

@@ -232,7 +232,7 @@ def measure(x: Any) -> Any:
         squares: float = found[0]
         if TINY < squares < HUGE or squares == 0.0 and found[1] == 0.0 and found[2] == 0.0:
             return (x.size, sqrt(squares), found[1], found[2], found[3], 0, 0)
-    return careful(x) if x.dtype.kind in "fV" else UNMEASURED
+    return careful(x) if x.dtype.kind in "fcV" else UNMEASURED
 
 
 def new_value(j: Book, tap: Any, t: Any, row: Any) -> int:

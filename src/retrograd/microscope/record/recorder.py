@@ -15,6 +15,7 @@ from .._hooked import Hooked
 from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
+from .exchanges import clock, rank_of_process
 from .fired import OF_OPTIMIZERS
 from .kept import kept_graphs
 from .naming import Names, numbered
@@ -51,7 +52,7 @@ def record(
     limit      events kept; later ones are counted in rec.dropped
     max_bytes  bytes of values kept; later ones are dropped and rec.notes says so
     engine     "retrograd" or "torch"; None: that of the models, or whichever of the two is loaded
-    replay     keep the graph after backward, so that rec.replay() can run it again (retrograd only)
+    replay     keep what rec.replay() needs to run a step again: the graph (retrograd), arguments, copies of weights
 
     RecordingError inside another recording.  Whatever ends the block, hooks and patches are gone and events are kept.
     """
@@ -61,6 +62,8 @@ def record(
         raise ValueError(f"record: limit must be a positive number of events, not {limit!r}")
     if engine not in (None, "retrograd", "torch"):
         raise ValueError(f"record: engine must be 'retrograd' or 'torch', not {engine!r}")
+    if replay and not ops:
+        raise ValueError("record: replay=True needs the forward pass, and ops=False leaves it out")
     if values == "paths" and not nodes:
         raise ValueError("record: values='paths' needs backward nodes, and nodes=False leaves them out")
     return Recorder(models, ops, nodes, norms, values, limit, max_bytes, engine, replay)
@@ -86,8 +89,6 @@ class Recorder(Names):
         self._told: set[tuple[int, int]] = set()
         self.built: list[tuple[Any, str, Any, int]] = []
         self.taps = [make(self) for make in taps_for(models, engine)]
-        if replay and all(tap.name == "torch" for tap in self.taps):
-            raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot run again with other hooks")
 
     # -- the block
 
@@ -153,6 +154,10 @@ class Recorder(Names):
         rec.error = None if error is None else f"{type(error).__name__}: {str(error)[:400]}".rstrip(": ")
         rec.complete = error is None
         rec.notes.extend(f"not undone: {text}" for text in failures)
+        rank = rank_of_process()
+        if "rank" in rec.header or rank is not None:
+            rec.header.setdefault("rank", rank)
+            rec.header["clock"] = clock(self.start)
         self.settle()
         self.name_optimizers()
         self._seen.clear()

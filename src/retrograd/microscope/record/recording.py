@@ -24,6 +24,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "hook": ("pass", "hook", "node", "before", "after", "changed", "returned", "error"),
     "step": ("optimizer", "site", "tensors", "gradients", "before", "after", "error", "rates"),
     "zero": ("owner", "site", "tensors", "to_none"),
+    "collective": ("name", "group", "call", "bytes", "waited", "site", "error"),
     "note": ("what", "text", "site"),
 }
 POSITION = {kind: {name: i for i, name in enumerate((*COMMON, *names))} for kind, names in FIELDS.items()}
@@ -344,6 +345,8 @@ class Recording:
             return self.name_of_optimizer(event.optimizer)
         if kind == "zero":
             return f"zero_grad of {event.owner}"
+        if kind == "collective":
+            return f"{event.name}, call {event.call} of group {event.group}"
         return str(event.text)
 
     # -- questions
@@ -396,13 +399,17 @@ class Recording:
         return (f"<Recording of {self.engine}: {len(self.rows)} events"
                 + (f", {lost} dropped" if lost else "") + state + ">")
 
-    def replay(self, without: Any = None, replacing: Any = None, gradient: Any = None, number: int | None = None) -> Any:
-        """Run a recorded backward again with hooks left out or replaced, or from another gradient: a Replay.
+    def replay(self, without: Any = None, replacing: Any = None, gradient: Any = None, number: int | None = None,
+               outputs: Any = None, weights: Any = None) -> Any:
+        """Run a recorded step again with hooks, outputs of modules or weights replaced, or from another gradient: a Replay.
 
-        Needs record(replay=True), of retrograd.
+        without    a handle, or several: their hooks do not run      replacing  {handle: function in the hook's place}
+        gradient   what the pass starts from                         number     which pass; the last one unless given
+        outputs    {path of a module: tensor, or function(output)}   weights    {name: tensor, or function(weight)}
+        Needs record(replay=True).  RecordingError where the step cannot be run again exactly: it says why.
         """
         from .replay import replay
-        return replay(self, without, replacing, gradient, number)
+        return replay(self, without, replacing, gradient, number, outputs, weights)
 
     def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
         """Where this recording and another first differ, in which gradients and hooks: a Difference."""

@@ -1,6 +1,7 @@
-"""rec.replay(): the recorded backward once more, with a hook left out or another gradient; rec.diff(): two recordings.
+"""rec.replay(): a recorded step once more, with a hook, a weight or an output replaced; rec.diff(): two recordings.
 
-A recording made with replay=True keeps the graph, and copies of what its ops saved, so that weights may change meanwhile.
+A recording made with replay=True keeps the graph of retrograd, and copies of what its ops saved, so that weights may change
+meanwhile; and on both engines what it takes to run the step forward again (forward.py).
 Only gradients are computed: no .grad is touched, so post-accumulate hooks do not run.  All other hooks run again.
 """
 from __future__ import annotations
@@ -14,24 +15,35 @@ import numpy as np
 from ..plain_text import escaped
 from . import multi_grad
 from .recorder import RecordingError
-from .recording import Recording
+from .recording import Recording, Value
 
 
 class Replay:
-    """Two runs of one backward pass: as recorded, and as asked.
+    """Two runs of one pass: as recorded, and as asked.
 
     before, after   parameter name -> gradient, an array (None where none came)
     nodes           (name of the node, module, norm before, norm after) in the order in which they ran
+    Where the step ran forward again:
+    loss            what the pass began at, before and after
+    outputs         path of a module -> its output before and after, arrays; "path, call 2" where it was called twice
+    recordings      of both runs
     """
 
-    def __init__(self, before: dict[str, Any], after: dict[str, Any], nodes: list[tuple[str, str | None, Any, Any]]) -> None:
+    def __init__(self, before: dict[str, Any], after: dict[str, Any], nodes: list[tuple[str, str | None, Any, Any]],
+                 loss: tuple[float, float] | None = None, outputs: dict[str, tuple[Any, Any]] | None = None,
+                 recordings: tuple[Recording, Recording] | None = None) -> None:
         self.before = before
         self.after = after
         self.nodes = nodes
+        self.loss = loss
+        self.outputs = outputs or {}
+        self.recordings = recordings
 
     def change(self, name: str) -> float:
-        """|after - before| / |before| of one gradient; inf where it was zero or None before and is not now."""
-        a, b = self.before[name], self.after[name]
+        """|after - before| / |before| of a gradient or a module's output; inf where it was zero or None before and is not now."""
+        a, b = (self.before[name], self.after[name]) if name in self.before else self.outputs[name]
+        if a is not None and b is not None and a.shape != b.shape:
+            return float("inf")
         a = np.zeros(1) if a is None else a
         b = np.zeros(1) if b is None else b
         moved, size = float(np.linalg.norm(np.asarray(b - a, np.float64))), float(np.linalg.norm(np.asarray(a, np.float64)))
@@ -42,9 +54,19 @@ class Replay:
         """Names of the gradients that differ."""
         return [name for name in self.before if self.change(name) > 0]
 
+    @property
+    def downstream(self) -> list[str]:
+        """Paths of the modules whose output differs, in the order of their calls."""
+        return [name for name in self.outputs if self.change(name) > 0]
+
     @escaped
     def __str__(self) -> str:
-        lines = [f"{len(self.changed)} of {len(self.before)} gradients change"]
+        lines = [] if self.loss is None else [f"loss {self.loss[0]:.6g} -> {self.loss[1]:.6g}"]
+        if self.outputs:
+            lines.append(f"{len(self.downstream)} of {len(self.outputs)} outputs of modules change")
+            lines += [f"  {name or 'the model'}  {norm(self.outputs[name][0])} -> {norm(self.outputs[name][1])}  "
+                      f"{self.change(name):.2%}" for name in self.downstream]
+        lines.append(f"{len(self.changed)} of {len(self.before)} gradients change")
         width = max((len(n) for n in self.before), default=0)
         for name in self.before:
             lines.append(f"  {name:{width}}  {norm(self.before[name])} -> {norm(self.after[name])}  {self.change(name):.2%}")
@@ -61,25 +83,29 @@ def norm(a: Any) -> str:
 
 
 def replay(rec: Recording, without: Any = None, replacing: dict[Any, Any] | None = None, gradient: Any = None,
-           number: int | None = None) -> Replay:
-    """Run a recorded backward pass again.
+           number: int | None = None, outputs: dict[Any, Any] | None = None, weights: dict[str, Any] | None = None) -> Replay:
+    """Run a recorded pass again, with something else in it.
 
     without    a handle, or several: their hooks do not run
     replacing  {handle: function}: another function in the hook's place
     gradient   what the pass starts from, in place of what it started from
     number     which pass; the last one unless given
-    RecordingError when the recording has no graph (record(replay=True) keeps it), or a handle is of no backward hook.
+    outputs    {path of a module: tensor, or function(output)}: what the module's calls give; (path, 2) is its second call
+    weights    {name of a parameter or buffer: tensor, or function(weight)}
+    The step runs forward again for outputs, weights and hooks of the forward pass, and on PyTorch always.
+    RecordingError when the recording has nothing to run (record(replay=True) keeps it), when run again the step does not give
+    the numbers recorded, or when a handle is of no hook of the step.
     """
-    kept = [] if rec.live is None else [k for tap in rec.live.taps if tap.name == "retrograd" for k in tap.kept]
-    if not kept:
-        raise RecordingError("replay: the recording has no graph to run; record(model, replay=True) of retrograd keeps it, in "
-                             "the process that recorded")
-    found = [k for k in kept if number is None or k[0] == number]
-    if not found:
-        raise RecordingError(f"replay: no pass {number} was recorded; there are {', '.join(str(k[0]) for k in kept)}")
     handles = [] if without is None else list(without) if isinstance(without, (list, tuple)) else [without]
     changes: dict[Any, Any] = {handle: nothing for handle in handles}
     changes.update(replacing or {})
+    kept = [] if rec.live is None else [k for tap in rec.live.taps if tap.name == "retrograd" for k in tap.kept]
+    if outputs or weights or not kept or any(in_forward(rec, handle) for handle in changes):
+        from .forward import Forward
+        return Forward(rec, number).run(outputs, weights, changes, gradient)
+    found = [k for k in kept if number is None or k[0] == number]
+    if not found:
+        raise RecordingError(f"replay: no pass {number} was recorded; there are {', '.join(str(k[0]) for k in kept)}")
     run = Run(rec, found[-1])
     before, nodes_before = run.once(None)
     undo = [step for handle, function in changes.items() for step in run.put(handle, function)]
@@ -94,6 +120,12 @@ def replay(rec: Recording, without: Any = None, replacing: dict[Any, Any] | None
 
 def nothing(*args: Any) -> None:
     """Stands for a hook that is left out."""
+
+
+def in_forward(rec: Recording, handle: Any) -> bool:
+    """Is it of a hook of the forward pass?"""
+    n = rec.live.hook_of(handle) if hasattr(handle, "hooks_dict_ref") else None
+    return n is not None and rec.hooks[n]["kind"] in ("forward", "forward_pre")
 
 
 class Run:
@@ -277,18 +309,37 @@ def differ(x: float | None, y: float | None, rtol: float) -> bool:
 
 def steps(rec: Recording, kind: str) -> Iterator[tuple[str, float | None]]:
     """(what, norm) of every module's output, or of every gradient that came to a leaf."""
+    if kind == "exit":
+        for path, call, out in outputs(rec):
+            if out.measured:
+                yield f"{path or 'the model'}, call {call}", out.norm
+        return
+    for e in rec.of("accumulate"):
+        value = rec.value(e.gradient)
+        yield rec.name_of_tensor(e.tensor), value.norm if value is not None and value.measured else None
+
+
+def outputs_of(rec: Recording) -> Iterator[tuple[str, Any]]:
+    """(path, array) of every tensor that a module's call returned; "path, call 2" of its second call."""
+    met: set[str] = set()
+    for path, call, value in outputs(rec):
+        name = (path or "") + (f", call {call}" if call > 1 else "")
+        if name not in met and value.array is not None:
+            met.add(name)
+            yield name, value.array
+
+
+def outputs(rec: Recording) -> Iterator[tuple[str | None, int, Value]]:
+    """(path, call, value) of every tensor that a module's call returned."""
     values: dict[int, int] = {}
-    for e in rec.of("op", kind):
+    for e in rec.of("op", "exit"):
         if e.kind == "op":
             values.update(zip(e.outputs, e.values))
-        elif kind == "exit" and e.facts is not None:
+        elif e.facts is not None:
             for t in e.facts["tensors"]:
                 value = rec.value(values.get(t, -1))
-                if value is not None and value.measured:
-                    yield f"{e.path or 'the model'}, call {e.call}", value.norm
-        elif kind == "accumulate":
-            value = rec.value(e.gradient)
-            yield rec.name_of_tensor(e.tensor), value.norm if value is not None and value.measured else None
+                if value is not None:
+                    yield e.path, e.call, value
 
 
 def last_gradients(rec: Recording) -> dict[str, float | None]:

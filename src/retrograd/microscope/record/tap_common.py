@@ -14,8 +14,10 @@ from ..listen import engine_named
 from ..listen.sites import name_of
 from . import multi_grad
 from .book import MARK, Thread, now
+from .exchanges import Exchanges
 from .fired import OF_OPTIMIZERS, PLACE, SELDOM
 from .recorder import Recorder
+from .tape import Patch, Tape
 from .witness import Witness
 
 _serials = count(1)
@@ -50,11 +52,15 @@ class Tap:
         self.multi: dict[int, tuple[Any, int]] = {}     # id of what holds the function of a hook of several tensors -> its number
         self.begins: dict[int, int] = {}        # pass that goes on -> the event of its begin
         self.ended: dict[int, int] = {}         # thread -> the event in which its last pass began
+        self.exchanges = Exchanges(self)
+        self.tape = Tape(self) if recorder.replay else None
+        self.ear: Any = self.tape or self.witness
 
     # -- installing
 
     def install(self) -> None:
         """Put everything in place, through recorder.swap and recorder.later."""
+        self.hear_exchanges()
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
         home = vars(self.engine.optimizers())
@@ -69,6 +75,10 @@ class Tap:
             self.recorder.later(table.pop, MARK, None)
         self.sweep_global()
 
+    def hear_exchanges(self) -> None:
+        """Until the end, what ranks exchange is told to self.exchanges."""
+        raise NotImplementedError
+
     def listen(self) -> None:
         """Models have their names: begin to hear this thread's calls."""
         if self.recorder.ops:
@@ -79,7 +89,7 @@ class Tap:
 
     def heard(self) -> Any:
         """Context in which the witness hears the calls of a thread."""
-        return self.engine.calls(self.witness)
+        return self.engine.calls(self.ear)
 
     def quiet(self) -> Any:
         """Context in which the engine's functions do not come to us."""
@@ -91,6 +101,8 @@ class Tap:
     def step_begins(self, optimizer: Any, frame: Any) -> None:
         recorder = self.recorder
         number = recorder.optimizer(self, optimizer)
+        if self.tape is not None:
+            self.tape.made.clear()                      # a later step takes what it finds of earlier ones as it is
         self.sweep_optimizer(optimizer, number)
         slot = recorder.reserve("step")
         thread = recorder.thread()
@@ -101,7 +113,7 @@ class Tap:
         thread.busy += 1
         self.steps.setdefault(id(optimizer), []).append((      # a step may call that of its base class
             slot, now(), number, recorder.sites.here(frame), tuple([recorder.tensor(self, p) for p in ps]),
-            tuple([self.grad_now(p, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]),
+            tuple([self.grad_now(p, p.grad) for p in ps]), tuple([recorder.value(self, self.here_of(p)) for p in ps]),
             tuple([float(g.get("lr", 1.0)) for g in optimizer.param_groups])))
         if "initial_lr" in optimizer.param_groups[0]:
             recorder.rec.optimizers[number]["scheduled"] = 1
@@ -111,7 +123,7 @@ class Tap:
         """The value of .grad as it is, whatever was done to it."""
         if g is None:
             return -1
-        recorder = self.recorder
+        recorder, g = self.recorder, self.here_of(g)
         if self.shared(g):
             recorder._seen.pop(id(g), None)
         n = recorder.value(self, g)
@@ -122,6 +134,10 @@ class Tap:
             if recorder.values is not None:
                 recorder.keep(self, n, g)
         return n
+
+    def here_of(self, t: Any) -> Any:
+        """The part of t that this process holds."""
+        return t
 
     def shared(self, g: Any) -> bool:
         """May its memory have been written into unseen?"""
@@ -145,7 +161,7 @@ class Tap:
         ps = [p for g in optimizer.param_groups for p in g["params"]]
         thread.busy += 1
         with self.quiet():
-            values_after = tuple([recorder.value(self, p) for p in ps])
+            values_after = tuple([recorder.value(self, self.here_of(p)) for p in ps])
         recorder.rows[slot] = (
             "step", began - recorder.start, took, thread.number, number, site, tensors, gradients,
             values, values_after, None, rates)
@@ -260,7 +276,7 @@ class Tap:
     def is_ours(self, hook: Any) -> bool:
         """Is this a hook of the recorder's own, or one by which a lazy module of the engine works?"""
         method = getattr(getattr(hook, "hook", hook), "__func__", None)
-        return getattr(method, "__qualname__", "").startswith("LazyModuleMixin.")
+        return type(hook) is Patch or getattr(method, "__qualname__", "").startswith("LazyModuleMixin.")
 
     plain = staticmethod(plain)
 
@@ -306,7 +322,10 @@ class Tap:
         error = None
         out: Any = None
         try:
-            out = original(module, *args, **kwargs)
+            if self.tape is None or parent >= 0:
+                out = original(module, *args, **kwargs)
+            else:
+                out = self.tape.module(original, module, args, kwargs)
             return out
         except BaseException as e:
             error = f"{type(e).__name__}: {e}"[:400]

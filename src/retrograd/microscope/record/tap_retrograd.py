@@ -46,6 +46,8 @@ class RetrogradTap(Tap):
     version = retrograd.version.retrograd
     space = None
     autograd: Any
+    of_reducer: Any                             # the class of DistributedDataParallel's own hooks
+    listening: Any                              # who hears what ranks exchange
 
     def __init__(self, recorder: Recorder) -> None:
         if not RetrogradTap.space:
@@ -58,7 +60,9 @@ class RetrogradTap(Tap):
     def find(cls) -> None:
         """Where the package has what we need, which is above us: said once in a process."""
         from ... import autograd, nn, optim, utils
+        from ...distributed.work import listening
         from ...nn import hooks
+        from ...nn.parallel.reducer import Ready
         cls.space = retrograd
         cls.Tensor = TensorBase
         cls.Module = nn.Module
@@ -67,6 +71,8 @@ class RetrogradTap(Tap):
         cls.RemovableHandle = utils.hooks.RemovableHandle
         cls.hooks_home = hooks
         cls.autograd = autograd
+        cls.of_reducer = Ready
+        cls.listening = listening
 
     def install(self) -> None:
         super().install()
@@ -75,7 +81,7 @@ class RetrogradTap(Tap):
         recorder.later(watchers.pop)
         if recorder.replay:
             from ...autograd import graph
-            graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
+            graph._push_hooks(self.copied, graph._itself)   # weights may change before the replay
             recorder.later(graph._pop_hooks)
         if recorder.ops or recorder.nodes:
             before = modes.observer
@@ -84,8 +90,22 @@ class RetrogradTap(Tap):
         recorder.later(setattr, modes, "clerk", modes.clerk)
         modes.clerk = self
 
+    def copied(self, t: Any) -> Any:
+        """In the place of what a node saves; the copying is ours, and no event."""
+        thread = self.recorder.thread()
+        thread.busy += 1
+        try:
+            return sys.modules[f"{retrograd.__name__}.autograd.graph"]._copied(t)
+        finally:
+            thread.busy -= 1
+
     def is_ours(self, hook: Any) -> bool:
-        return super().is_ours(hook) or type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
+        return super().is_ours(hook) or type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked or (
+            type(hook) is self.of_reducer)
+
+    def hear_exchanges(self) -> None:
+        self.recorder.later(setattr, self.listening, "ear", self.listening.ear)
+        self.listening.ear = self.exchanges
 
     def kind_of(self, func: Any) -> Any:
         """What to do at a call of a function that the witness hears for the first time: None, or call(impl, args, kwargs)."""
@@ -237,6 +257,8 @@ class RetrogradTap(Tap):
             retain = True
         if recorder.replay:
             retain = True
+            assert self.tape is not None
+            self.tape.begins(number, given_roots, seeds)
             self.kept.append((number, roots, [np.array(s) if isinstance(s, np.ndarray) else s for s in seeds], targets,
                               accumulate))
         error = None
@@ -265,7 +287,7 @@ class RetrogradTap(Tap):
 
     def array_of(self, t: Any) -> Any:
         x = t.array if isinstance(t, TensorBase) else t
-        return x if x.dtype.kind in "fiub" else x.astype(np.float32)
+        return x if x.dtype.kind in "fciub" else x.astype(np.float32)
 
     def without_grad(self) -> Any:
         return retrograd.no_grad()

@@ -11,8 +11,10 @@ from .._hooked import Hooked
 from ..listen.replaced import ENTRY, replacements
 from ..listen.sites import caller, last_read, variables
 from .book import Thread
+from .exchanges import OF_PYTORCH, plan
 from .fired import OF_OPTIMIZERS, SELDOM, TABLES
 from .recorder import Recorder, plan_of
+from .sharded import Sharded
 from .swaps import swap_in, swap_out
 from .tap_torch_numbers import TorchNumbers
 from .witness import SAME_NODES, seq_of
@@ -74,6 +76,7 @@ class TorchTap(TorchNumbers):
         self.tables: dict[int, Any] = {}                # id of a node's table of posthooks -> (weak reference, node)
         self.waiting_pre: list[int] = []
         self.has_old_calls = self.swept_old_calls = False
+        self.sharded = Sharded(self)
         self.first_seq = 0                              # nodes with lower sequence numbers are older than the recording
         recorder.sites.skip(self.folder)
 
@@ -99,6 +102,8 @@ class TorchTap(TorchNumbers):
 
     def install(self) -> None:
         self.recorder.swap(self.plan)
+        if self.sharded.group is not None:
+            self.recorder.swap(self.sharded.plan)
         super().install()
         self.first_seq = int(self.autograd._get_sequence_nr())
 
@@ -107,8 +112,18 @@ class TorchTap(TorchNumbers):
         for owner, name, new in replacements(self.torch, seat):
             put(owner, name, new)
 
+    def hear_exchanges(self) -> None:
+        if self.torch.distributed.is_available():
+            self.recorder.swap(self.plan_of_exchanges)
+
+    def plan_of_exchanges(self, put: Any, seat: Any) -> None:
+        """As plan, for the methods by which ranks exchange tensors."""
+        c10d = self.torch._C._distributed_c10d
+        plan({"group": c10d.ProcessGroup, "work": c10d.Work, "methods": OF_PYTORCH,
+              "parallel": self.torch.nn.parallel.DistributedDataParallel}, put, seat)
+
     def heard(self) -> Any:
-        return self.engine.hearing(self.witness)
+        return self.engine.hearing(self.ear)
 
     def quiet(self) -> Any:
         return self.torch._C.DisableTorchFunction()
@@ -219,6 +234,8 @@ class TorchTap(TorchNumbers):
             return True
         if type(hook) is partial:
             return getattr(hook.func, "__self__", None) is self.witness
+        if getattr(hook, "__self__", None) is self.sharded:
+            return True
         if type(hook) is self.WrappedHook and type(hook.hook) is Hooked:        # a legacy hook, on the node of its call
             return True
         return getattr(hook, "__module__", None) == "torch.utils.hooks"
@@ -324,6 +341,8 @@ class TorchTap(TorchNumbers):
                 args = (args[0], True, *args[2:])       # retain_graph
             thread, number = self.begin_pass("backward" if accumulate else "grad", tuple(roots), tuple(tensors), retain,
                                              create, targets, frame)
+            if self.tape is not None:
+                self.tape.begins(number, outs, args[0] if args else None)
         finally:
             thread.busy -= 1
         error = None
@@ -359,6 +378,8 @@ class TorchTap(TorchNumbers):
             return self.compiled(original, module, args, kwargs)
         if not recorder.ops:
             return recorder.called(self, original, module, args, kwargs)
+        if isinstance(module, self.sharded.kind):
+            self.sharded.meet(module)
         return super().call(original, module, args, kwargs)
 
     def compiled(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:

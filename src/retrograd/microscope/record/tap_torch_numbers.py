@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._measure import same
+from ..listen.sizes import local
 from .book import UNMEASURED
 from .recorder import Recorder
 from .tap_common import Tap
@@ -25,17 +26,24 @@ class TorchNumbers(Tap):
         self.comparing: list[tuple[int, Any]] = []      # events of hooks whose results are compared there: (slot, tensor of 1)
 
     def here(self, t: Any) -> Any:
-        """An array that shows a tensor of floats; None where there is none."""
+        """An array that shows a tensor of floats or complex numbers; None where there is none."""
         try:
-            return self.engine.here(t) if t.is_floating_point() else None
+            return self.engine.here(t) if t.is_floating_point() or t.is_complex() else None
         except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors
             return None
+
+    def here_of(self, t: Any) -> Any:
+        part = local(t)
+        if part is not t:
+            self.recorder._seen.pop(id(part), None)     # edits of a DTensor are not counted there
+        return part
 
     def measure_there(self, t: Any) -> Any:
         """On a device: seven numbers, fetched together at the end of the pass."""
         torch = self.torch
         try:
-            if not t.is_floating_point() or t.layout is not torch.strided or t.device.type == "cpu" or self.transformed(t):
+            measurable = t.is_floating_point() or t.is_complex()
+            if not measurable or t.layout is not torch.strided or t.device.type == "cpu" or self.transformed(t):
                 return UNMEASURED
             return self.later(t.detach())
         except (RuntimeError, TypeError, NotImplementedError):  # no numbers to read
@@ -45,13 +53,15 @@ class TorchNumbers(Tap):
         torch = self.torch
         if t.numel() == 0:
             return (0, 0.0, 0.0, 0.0, 0, 0, 0)
-        x = t.reshape(-1).double() if t.dtype is torch.float64 else t.reshape(-1).float()
+        t = t.reshape(-1)
+        parts = torch.view_as_real(t.resolve_conj()).reshape(-1) if t.is_complex() else t
+        x = parts.double() if parts.dtype is torch.float64 else parts.float()
         fine = torch.isfinite(x)
         clean = torch.where(fine, x, torch.zeros((), dtype=x.dtype, device=x.device))
         low, high = torch.where(fine, x, torch.inf).amin(), torch.where(fine, x, -torch.inf).amax()
         numbers = torch.stack([
             torch.linalg.vector_norm(clean, dtype=torch.float64), low.double(), high.double(),
-            (x == 0).sum().double(), torch.isnan(x).sum().double(), torch.isinf(x).sum().double()])
+            (t == 0).sum().double(), torch.isnan(t).sum().double(), (torch.isinf(t) & ~torch.isnan(t)).sum().double()])
         self.waiting.append((len(self.recorder.rec.value_likes), numbers))
         return (t.numel(), 0.0, 0.0, 0.0, 0, 0, 0)
 
@@ -119,7 +129,7 @@ class TorchNumbers(Tap):
 
     def array_of(self, t: Any) -> Any:
         try:
-            return self.engine.here(t.detach().cpu())
+            return self.engine.here(t.detach().cpu()) if local(t) is t else None
         except (RuntimeError, TypeError, NotImplementedError):
             return None
 

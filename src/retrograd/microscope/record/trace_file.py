@@ -127,6 +127,8 @@ class Reader:
         self.line += 1
         if self.line > ROWS:
             raise self.bad(f"more than {ROWS} lines: this is no recording of ours")
+        if self.line == 1 and not text.startswith(b"{"):
+            raise TraceError(f"{self.name}: this is no recording: rec.save(path) and `retrograd trace -o path` write them")
         if len(text) > LINE:
             raise self.bad(f"a line of more than {LINE} bytes: this is no recording of ours")
         if not text.endswith(b"\n"):
@@ -301,8 +303,8 @@ POINTS = {"module": "modules", "site": "sites", "node": "node_rows", "tensor": "
           "parent": "modules"}
 FLAGGED = {"hook": ("changed", "returned"), "begin": ("retain", "create"), "zero": ("to_none",)}
 COUNTS = (0, 4, 5, 6)                                   # among a value's statistics
-NUMBERS = ("pass", "call", "thread")
-TEXTS = {"op": ("name",), "begin": ("how",), "zero": ("owner",), "note": ("what", "text")}
+NUMBERS = ("pass", "call", "thread", "bytes", "waited")
+TEXTS = {"op": ("name",), "begin": ("how",), "zero": ("owner",), "note": ("what", "text"), "collective": ("name", "group")}
 LISTS = {
     "op": {"inputs": "tensor_rows", "outputs": "tensor_rows", "values": "value_likes"},
     "begin": {"roots": "node_rows", "tensors": "tensor_rows"},

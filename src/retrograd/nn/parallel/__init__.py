@@ -1,6 +1,8 @@
 """torch.nn.parallel: DistributedDataParallel; DataParallel, which without a GPU calls its module and no more."""
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..._missing import late_names
@@ -9,8 +11,10 @@ from ..module import Module
 
 if TYPE_CHECKING:
     from .distributed import DistributedDataParallel as DistributedDataParallel
+    from .scatter_gather import gather as gather
+    from .scatter_gather import scatter as scatter
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "scatter"]
 
 
 def _ddp() -> Any:
@@ -19,7 +23,12 @@ def _ddp() -> Any:
     return DistributedDataParallel
 
 
-late_names(__name__, lazy=("distributed",), also={"DistributedDataParallel": _ddp})
+def _of_containers(name: str) -> Any:
+    return getattr(import_module("retrograd.nn.parallel.scatter_gather"), name)
+
+
+late_names(__name__, lazy=("distributed", "scatter_gather"), also={
+    "DistributedDataParallel": _ddp, "gather": partial(_of_containers, "gather"), "scatter": partial(_of_containers, "scatter")})
 
 
 class DataParallel(Module):

@@ -18,6 +18,7 @@ from ...distributed import collectives
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.objects import gathered
 from ...distributed.process_group import ProcessGroup, found
+from ...distributed.work import listening
 from ...futures import Future
 from ..module import Module
 from .buckets import GradBucket
@@ -107,6 +108,9 @@ class DistributedDataParallel(Module, Joinable):
                                gradient_as_bucket_view)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        ear = listening.ear
+        if ear is not None and ear.on:
+            ear.passes(self, is_grad_enabled())
         self._before(is_grad_enabled() and self.require_backward_grad_sync)
         output = self.module(*inputs, **kwargs)
         if is_grad_enabled() and self.require_backward_grad_sync:

@@ -6,7 +6,7 @@ from typing import Any
 from ... import linalg
 from ..._engine.tensor import TensorBase
 from ..._functions import cat, compare, create, mv, vdot
-from ..._functions.arguments import dim_of
+from ..._functions.arguments import dim_of, real_only
 from ..._tensor.dtypes import finfo
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
@@ -139,7 +139,15 @@ def _norm_except_dim(v: Any, dim: int) -> Any:
         return v.norm(2)
     at = dim_of(dim, v.dim())
     rest = [d for d in range(v.dim()) if d != at]
-    return (v * v).sum(rest, keepdim=True).sqrt() if rest else v.abs()
+    length = v.abs() if v.is_complex() else v
+    return (length * length).sum(rest, keepdim=True).sqrt() if rest else v.abs()
+
+
+def _normed(v: Any, g: Any, dim: int) -> Any:
+    """g v / |v|, the norms taken as by _norm_except_dim."""
+    if dim != -1 and dim_of(dim, v.dim()) in (0, v.dim() - 1):
+        real_only(v, "weight_norm_kernel")
+    return v * (g / _norm_except_dim(v, dim))
 
 
 class _WeightNorm(Module):
@@ -150,7 +158,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
-        return weight_v * (weight_g / _norm_except_dim(weight_v, self.dim))
+        return _normed(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Any) -> Any:
         """The norms, and the weight itself."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import linalg
 from ..._functions import dot, mv
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
@@ -60,6 +61,32 @@ class _Version:
         known[self.norm.name + ".version"] = self.norm._version
 
 
+class _Older:
+    """The hook before loading: from files of before 0.4.1, which hold the divided weight in place of v, v is found."""
+
+    def __init__(self, norm: SpectralNorm) -> None:
+        self.norm = norm
+
+    def __call__(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str], *rest: Any,
+    ) -> None:
+        key = prefix + self.norm.name
+        if local_metadata.get("spectral_norm", {}).get(self.norm.name + ".version", 0) >= 1:
+            return
+        if key not in state_dict and all(key + ending in state_dict for ending in ("_orig", "_u", "_v")):
+            return                              # of today, without its metadata
+        missing = [k for k in (key + "_orig", key, key + "_u") if k not in state_dict]
+        if missing:
+            missing_keys += missing if strict else []
+            return
+        with no_grad():
+            weight, u = state_dict[key + "_orig"], state_dict[key + "_u"]
+            sigma = (weight / state_dict.pop(key)).mean()
+            matrix = self.norm.reshape_weight_to_matrix(weight)
+            v = mv(linalg.pinv(matrix), u)      # u is what the matrix makes of v, but for its length
+            state_dict[key + "_v"] = v * (sigma / dot(u, mv(matrix, v)))
+
+
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None,
 ) -> Any:
@@ -85,6 +112,7 @@ def spectral_norm(
     module.register_buffer(name + "_v", v)
     module.register_forward_pre_hook(norm)
     module._register_state_dict_hook(_Version(norm))
+    module._register_load_state_dict_pre_hook(_Older(norm))
     return module
 
 
@@ -102,8 +130,10 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
             break
     else:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    for key, hook in module._state_dict_hooks.items():
-        if isinstance(hook, _Version) and hook.norm.name == name:
-            del module._state_dict_hooks[key]
-            break
+    for hooks, kind in ((module._state_dict_hooks, _Version), (module._load_state_dict_pre_hooks, _Older)):
+        for key, hook in hooks.items():
+            hook = getattr(hook, "hook", hook)
+            if isinstance(hook, kind) and hook.norm.name == name:
+                del hooks[key]
+                break
     return module

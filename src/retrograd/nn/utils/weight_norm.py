@@ -5,7 +5,7 @@ from typing import Any
 
 from ..._engine.warn import warn
 from ..parameter import Parameter
-from .parametrizations import _norm_except_dim
+from .parametrizations import _norm_except_dim, _normed
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -19,8 +19,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Any) -> Any:
         """The weight of now."""
-        g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / _norm_except_dim(v, self.dim))
+        return _normed(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))

@@ -27,6 +27,8 @@ def _workers() -> Any:
 late_names(__name__, also={"_MultiProcessingDataLoaderIter": _workers})
 
 T_co = TypeVar("T_co", covariant=True)
+_worker_init_fn_t = Callable[[int], None]
+_collate_fn_t = Callable[[list[T_co]], Any]
 
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 EXCLUSIVE = "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"

@@ -1,0 +1,7 @@
+"""Where retrograd._dynamo._trace_wrapped_higher_order_op is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._dynamo._trace_wrapped_higher_order_op import (
+    TransformGetItemToIndex as TransformGetItemToIndex,
+)

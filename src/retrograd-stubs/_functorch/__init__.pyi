@@ -1,0 +1,4 @@
+"""Where retrograd._functorch is written.
+
+Written by `make generate`.
+"""

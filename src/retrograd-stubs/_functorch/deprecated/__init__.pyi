@@ -1,0 +1,8 @@
+"""Where retrograd._functorch.deprecated is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._functorch.deprecated import (
+    _modules as _modules,
+    deprecated as deprecated,
+)

@@ -1,0 +1,37 @@
+"""Where retrograd.masked is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.masked import (
+    SMALL as SMALL,
+    amax as amax,
+    amin as amin,
+    argmax as argmax,
+    argmin as argmin,
+    count as count,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    dims_of as dims_of,
+    filled as filled,
+    fractional as fractional,
+    highest as highest,
+    log_softmax as log_softmax,
+    logaddexp as logaddexp,
+    logsumexp as logsumexp,
+    lowest as lowest,
+    mask_like as mask_like,
+    mean as mean,
+    median as median,
+    nan as nan,
+    norm as norm,
+    normalize as normalize,
+    one as one,
+    prod as prod,
+    softmax as softmax,
+    softmin as softmin,
+    std as std,
+    sum as sum,
+    var as var,
+    wide as wide,
+    zero as zero,
+)

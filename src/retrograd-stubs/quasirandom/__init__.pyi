@@ -1,0 +1,11 @@
+"""Where retrograd.quasirandom is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.quasirandom import (
+    DEGREES as DEGREES,
+    MAXBIT as MAXBIT,
+    STORED as STORED,
+    SobolEngine as SobolEngine,
+    directions as directions,
+)

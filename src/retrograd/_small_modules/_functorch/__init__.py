@@ -1,0 +1,1 @@
+"""torch._functorch: what libraries take from its modules."""

@@ -1,0 +1,12 @@
+"""torch.distributed.checkpoint.format_utils: names to import and to ask isinstance of; calls raise.
+
+Written by `make generate` from the table in tools/small_modules.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.unshared import unshared
+
+unshared(
+    __name__,
+    " ",
+    " dcp_to_torch_save torch_save_to_dcp ")

@@ -1,0 +1,16 @@
+"""torch.distributed.tensor: names to import and to ask isinstance of; calls raise.
+
+Written by `make generate` from the table in tools/small_modules.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.unshared import unshared
+from retrograd.distributed.tensor.placement_types import Partial as Partial
+from retrograd.distributed.tensor.placement_types import Placement as Placement
+from retrograd.distributed.tensor.placement_types import Replicate as Replicate
+from retrograd.distributed.tensor.placement_types import Shard as Shard
+
+unshared(
+    __name__,
+    "DTensor DeviceMesh ",
+    " distribute_module distribute_tensor empty full init_device_mesh ones rand randn zeros ")

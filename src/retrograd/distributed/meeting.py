@@ -1,0 +1,99 @@
+"""Processes that no mpiexec started meet as PyTorch's do, by a store: at MASTER_ADDR and MASTER_PORT, by tcp:// or file://.
+
+NOTE [Who stands for mpiexec]
+MPICH asks its mpiexec by a socket who the other ranks are (PMI), and takes any socket that it is told of.  So rank 0 starts
+meeting_server.py, which answers, and the store says where.  It is a process, since MPI asks with the GIL held and once more when
+Python has ended.  Intel MPI is an MPICH; Open MPI asks otherwise, and finds itself alone.
+"""
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+from .errors import DistNetworkError
+from .stores import FileStore, HashStore, Store
+from .tcp_store import TCPStore
+
+KEY = "retrograd/meeting"
+LAUNCH = "Start the program with: retrograd launch -n {} program.py"
+
+
+class Met:
+    """The world that this process is in since it met others: MPI begins once in a process."""
+
+    rank, size = 0, 0
+    store: Store | None = None
+
+
+met = Met()
+
+
+def store_of(init_method: str, rank: int, size: int, asked: Callable[[str], Any], timeout: timedelta) -> Store:
+    """The store by which the ranks meet.  asked(name): a variable of the environment, or the error that it is not set"""
+    url = urlparse(init_method)
+    if url.scheme == "file":
+        return FileStore(url.path, size)
+    if url.scheme == "env":
+        host, port = str(asked("MASTER_ADDR")), int(asked("MASTER_PORT"))
+        port += os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"        # torchrun's own store is at that port
+    elif url.scheme == "tcp" and url.hostname and url.port:
+        host, port = url.hostname, url.port
+    else:
+        raise ValueError(f"No rendezvous handler for {url.scheme}://")
+    return TCPStore(host, port, is_master=rank == 0, timeout=timeout, wait_for_workers=False)
+
+
+def meet(rank: int, size: int, store: Store, timeout: timedelta, mpi: Callable[[], Any]) -> None:
+    """Make one MPI world of the ranks.  mpi(): imports MPI, which begins then
+
+    ValueError where MPI has begun, or is none that can; DistNetworkError where not all ranks come in time.
+    """
+    cannot = f"This process was not started by mpiexec, so it cannot meet the {size - 1} other ranks of a world of {size}: "
+    if isinstance(store, HashStore) or "mpi4py.MPI" in sys.modules:
+        why = "its store is in this process" if isinstance(store, HashStore) else "mpi4py.MPI was imported before"
+        raise ValueError(f"{cannot}{why}.\n{LAUNCH.format(size)}")
+    if rank == 0:
+        host = store.host if isinstance(store, TCPStore) else os.uname().nodename
+        store.set(KEY, serve(host, size, timeout.total_seconds()))
+    store.set_timeout(timeout)
+    host, port, token = store.get(KEY).decode().split()
+    try:
+        link = socket.create_connection((host, int(port)), timeout.total_seconds())
+        link.sendall(f"{token} {rank} {os.uname().nodename}\n".encode())
+        told = link.recv(3)
+    except OSError as error:
+        raise DistNetworkError(f"rank {rank} could not reach rank 0 at {host}:{port}: {error}") from error
+    if told != b"go\n":
+        raise DistNetworkError(f"rank {rank} met not all {size} ranks within {timeout.total_seconds():.0f} s, or two said that "
+                               f"they are rank {rank}")
+    link.setblocking(True)
+    environment = {"PMI_FD": str(link.detach()), "PMI_RANK": str(rank), "PMI_SIZE": str(size)}
+    os.environ.update(environment)
+    try:
+        world = mpi().COMM_WORLD
+    finally:
+        for name in environment:                # not for processes that this one starts
+            os.environ.pop(name, None)
+    if (world.rank, world.size) != (rank, size):
+        raise ValueError(f"{cannot}only MPICH and its kin can connect such processes.\n{LAUNCH.format(size)}")
+    met.rank, met.size, met.store = rank, size, store
+
+
+def serve(host: str, size: int, seconds: float) -> str:
+    """Start the process that answers -> where, and the word by which it knows ranks."""
+    near = host in ("localhost", "127.0.0.1")
+    token = secrets.token_hex(16)
+    with socket.create_server(("127.0.0.1" if near else "", 0), backlog=size) as listener:
+        subprocess.run(
+            [sys.executable, "-I", "-S", str(Path(__file__).with_name("meeting_server.py")), str(listener.fileno()), str(size),
+             str(seconds), token], pass_fds=[listener.fileno()], start_new_session=True, check=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        return f"{'127.0.0.1' if near else host} {listener.getsockname()[1]} {token}"

@@ -1,0 +1,380 @@
+"""merge: the recordings of several ranks as one.  Which call differs, who waited for whom, what became of a gradient.
+
+PyTorch's DistributedDataParallel exchanges gradients where no recorder sees it: what a pass does after its last gradient
+arrived stands for that, under the name AVERAGING.
+"""
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..plain_text import escaped
+from ..record.exchanges import UNFINISHED
+from ..record.recorder import RecordingError
+from ..record.recording import Recording, load
+from .parallel import averaging, is_sharded, noted, scattering
+from .why import Cause, hook_of, why_none
+
+AVERAGING = "gradients averaged by DistributedDataParallel"
+MESSAGES = ("send", "recv", "isend", "irecv")
+OF_ONE_SIZE = ("all_reduce", "broadcast", AVERAGING)
+
+
+@dataclass
+class Exchange:
+    """What one rank did in one collective; times in ns since the first recording began."""
+
+    rank: int
+    name: str
+    group: str
+    bytes: int
+    began: int
+    ended: int
+    waited: int
+    where: str | None
+    error: str | None
+
+    @property
+    def came(self) -> int:
+        """When it had nothing else to do but to wait."""
+        return self.ended - self.waited
+
+    def __str__(self) -> str:
+        return f"{self.name} in rank {self.rank}" + (f" at {self.where}" if self.where else "")
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first call that is not the same on all ranks of a group.
+
+    calls  rank -> its call; None: it made no such call
+    """
+
+    group: str
+    number: int
+    calls: dict[int, Exchange | None]
+
+    @escaped
+    def __str__(self) -> str:
+        said = ", and ".join(f"no call in rank {rank}" if one is None else str(one) for rank, one in self.calls.items())
+        sizes = {one.bytes for one in self.calls.values() if one is not None}
+        names = {one and one.name for one in self.calls.values()}
+        many = f" ({' and '.join(map(str, sorted(sizes)))} bytes)" if len(names) == 1 and len(sizes) > 1 else ""
+        return f"ranks took different branches: call {self.number} of group {self.group} is {said}{many}"
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What became of a parameter's gradient in one backward pass.
+
+    code   "mean", "no_sync", "comm_hook", "differs" (other than the mean, and no hook is known), "cannot_know"
+    local  rank -> norm of .grad when the pass had filled it;  after: rank -> when the optimizer read it
+    """
+
+    step: int
+    code: str
+    text: str
+    local: dict[int, float]
+    after: dict[int, float]
+    where: str | None = None
+
+    @escaped
+    def __str__(self) -> str:
+        def told(norms: dict[int, float]) -> str:
+            return ", ".join(f"{norm:.4g} in rank {rank}" for rank, norm in norms.items()) or "none"
+        place = f" [{self.where}]" if self.where else ""
+        return f"pass {self.step}: {self.code}: {self.text}{place}\n  norms: {told(self.local)}; afterwards {told(self.after)}"
+
+
+def merge(recordings: Any) -> Ranks:
+    """Recordings of the ranks of one run -> Ranks, which answers for all of them.
+
+    recordings  Recordings, names of files that Recording.save wrote, or a pattern such as "run.*.trace"
+    RecordingError where a recording does not say its rank, or two say the same one.
+    """
+    if isinstance(recordings, (str, os.PathLike)):
+        recordings = sorted(glob.glob(os.fspath(recordings))) or [recordings]
+    return Ranks([one if isinstance(one, Recording) else load(one) for one in recordings])
+
+
+class Ranks:
+    """The recordings of the ranks of one run: `by_rank[rank]` is that rank's."""
+
+    def __init__(self, recordings: Iterable[Recording]) -> None:
+        self.by_rank: dict[int, Recording] = {}
+        for rec in recordings:
+            rank = rec.header.get("rank")
+            if type(rank) is not int:
+                raise RecordingError("merge: a recording does not say its rank: record after init_process_group, or under "
+                                     "mpiexec or torchrun")
+            if rank in self.by_rank:
+                raise RecordingError(f"merge: two recordings are of rank {rank}")
+            self.by_rank[rank] = rec
+        if not self.by_rank:
+            raise RecordingError("merge: no recordings")
+        self.by_rank = dict(sorted(self.by_rank.items()))
+        self.shift = {rank: 0 for rank in self.by_rank}
+        self.exchanges = {rank: exchanges_of(rec, rank) for rank, rec in self.by_rank.items()}
+        self._align()
+
+    def _align(self) -> None:
+        """Put the recordings on one clock: the machine's, or on several machines the ends of what all took part in."""
+        recs = list(self.by_rank.values())
+        if len({rec.header.get("host") for rec in recs}) == 1 and all(type(rec.header.get("clock")) is int for rec in recs):
+            self.shift = {rank: rec.header["clock"] for rank, rec in self.by_rank.items()}
+        else:
+            first = next(iter(self.by_rank))
+            together = [calls for _, _, calls in self.calls() if None not in calls.values() and len(calls) == len(recs)]
+            for rank in self.by_rank:
+                lags = [calls[first].ended - calls[rank].ended for calls in together]       # type: ignore[union-attr]
+                self.shift[rank] = int(np.median(lags)) if lags else 0
+        least = min(self.shift.values())
+        for rank, some in self.exchanges.items():
+            self.shift[rank] -= least
+            for one in some:
+                one.began += self.shift[rank]
+                one.ended += self.shift[rank]
+
+    def calls(self) -> list[tuple[str, int, dict[int, Exchange | None]]]:
+        """(group, number from 1, {rank: its call, or None}) of what the ranks of each group call together."""
+        members: dict[str, set[int]] = {}
+        queues: dict[str, dict[int, list[Exchange]]] = {}
+        for rank, rec in self.by_rank.items():
+            for name, ranks in rec.header.get("groups", {}).items():
+                members.setdefault(name, set()).update(ranks)
+            for one in self.exchanges[rank]:
+                if one.name not in MESSAGES:
+                    queues.setdefault(one.group, {}).setdefault(rank, []).append(one)
+        found: list[tuple[str, int, dict[int, Exchange | None]]] = []
+        for group, of in queues.items():
+            ranks = [rank for rank in self.by_rank if rank in members.get(group, self.by_rank)]
+            for i in range(max(map(len, of.values()))):
+                found.append((group, i + 1, {rank: of[rank][i] if i < len(of.get(rank, ())) else None for rank in ranks}))
+        return sorted(found, key=lambda row: min(one.began for one in row[2].values() if one is not None))
+
+    def diverged(self) -> Divergence | None:
+        """The first call that was not the same on all ranks; None if all agree."""
+        for group, number, calls in self.calls():
+            there = [one for one in calls.values() if one is not None]
+            alike = len(there) == len(calls) and len({one.name for one in there}) == 1
+            if not alike or there[0].name in OF_ONE_SIZE and len({one.bytes for one in there}) > 1:
+                return Divergence(group, number, calls)
+        return None
+
+    def waiting(self) -> dict[int, dict[str, float]]:
+        """rank -> seconds in collectives; waiting in them; of that for ranks that came later; how long others waited for it."""
+        found = {rank: {"collectives": 0.0, "waited": 0.0, "for_others": 0.0, "kept_waiting": 0.0} for rank in self.by_rank}
+        for rank, some in self.exchanges.items():
+            for one in some:
+                found[rank]["collectives"] += (one.ended - one.began) / 1e9
+                found[rank]["waited"] += one.waited / 1e9
+        for _, _, calls in self.calls():
+            there = [one for one in calls.values() if one is not None]
+            last = max(there, key=lambda one: one.began)
+            for one in there:
+                lost = max(0, min(last.began, one.ended) - one.came) / 1e9
+                found[one.rank]["for_others"] += lost
+                found[last.rank]["kept_waiting"] += lost
+        return found
+
+    # -- gradients and hooks
+
+    def why_none(self, name: str) -> Cause:
+        """Why a parameter has no gradient, and on which ranks."""
+        causes = {rank: why_none(name, rec) for rank, rec in self.by_rank.items()}
+        silent = {rank: cause for rank, cause in causes.items() if cause.code != "has_grad"}
+        apart = self.diverged()
+        if silent and apart is not None:
+            return self._apart(apart, f"{name} has no gradient in rank {', '.join(map(str, silent))}: ")
+        return several(silent or causes, [rank for rank in causes if silent and rank not in silent], "has a gradient")
+
+    def why_not_fired(self, name: str) -> Cause:
+        """Why a hook did not fire, and on which ranks.  name: of its function, or of what it is on.  KeyError."""
+        causes: dict[int, Cause] = {}
+        for rank, rec in self.by_rank.items():
+            for n, hook in enumerate(rec.hooks):
+                if name in (hook["name"], hook["on"]) and causes.get(rank, FIRED).code == "fired":
+                    causes[rank] = hook_of(rec, n)
+        if not causes:
+            raise KeyError(f"why_not_fired: no hook named {name!r}, or on {name!r}, was recorded")
+        silent = {rank: cause for rank, cause in causes.items() if cause.code != "fired"}
+        apart = self.diverged()
+        if silent and apart is not None:
+            return self._apart(apart, f"{name} did not fire in rank {', '.join(map(str, silent))}: ")
+        return several(silent or causes, [rank for rank in causes if silent and rank not in silent], "fired")
+
+    def _apart(self, apart: Divergence, text: str) -> Cause:
+        where = next((one.where for one in apart.calls.values() if one is not None and one.where), None)
+        return Cause("diverged", text + str(apart), "Make all ranks make the same calls in the same order.", where)
+
+    def averaged(self, name: str) -> list[Averaged]:
+        """What each pass made of a parameter's gradient over the ranks.  KeyError.
+
+        With record(values="parameters") the mean is computed again and compared; without, norms tell less.
+        """
+        seen = {rank: gradients(rec, name) for rank, rec in self.by_rank.items()}
+        passes = sorted(set().union(*seen.values()))
+        of_pass = {p: {rank: of[p] for rank, of in seen.items() if p in of} for p in passes}
+        if any(is_sharded(rec, name) for rec in self.by_rank.values()):
+            synced = [scattering(rec) for rec in self.by_rank.values()]
+            return [self._scattered(p, of_pass[p], [p in some for some in synced]) for p in passes]
+        return [self._averaged(p, of_pass[p]) for p in passes]
+
+    def _scattered(self, step: int, seen: dict[int, tuple[Any, Any]], synced: list[bool]) -> Averaged:
+        """FSDP2: each rank has the gradient of the whole, and keeps the shard of the mean that is its own."""
+        local = {rank: a.norm for rank, (a, _) in seen.items()}
+        after = {rank: b.norm for rank, (_, b) in seen.items() if b is not None}
+        if not all(synced):
+            which = "some ranks" if any(synced) else "it"
+            return Averaged(step, "no_sync", f"not averaged: set_requires_gradient_sync(False) kept {which} apart", local, after)
+        wholes: list[Any] = [a.array for a, _ in seen.values()]
+        shards: list[Any] = [None if b is None else b.array for _, b in seen.values()]
+        if any(x is None for x in (*wholes, *shards)):
+            return Averaged(step, "cannot_know", "its numbers were not kept: record(values=\"parameters\")", local, after)
+        mean = np.mean([np.asarray(a, np.float64) for a in wholes], 0)
+        if sum(len(b) for b in shards) != len(mean):
+            return Averaged(step, "cannot_know", "its shards are not those of one dimension and of these ranks", local, after)
+        off = norm(np.concatenate(shards) - mean) / (norm(mean) or 1.0)
+        if off <= EXACT.get(next(iter(seen.values()))[0].dtype, 1e-5):
+            return Averaged(step, "mean", "it is the mean of the ranks' gradients: each rank keeps its shard", local, after)
+        return Averaged(step, "differs", f"the ranks' shards differ from the mean of their gradients by {off:.2g} of its norm: "
+                        "gradients of earlier passes, clipping, or another reduction", local, after)
+
+    def _averaged(self, step: int, seen: dict[int, tuple[Any, Any]]) -> Averaged:
+        local = {rank: a.norm for rank, (a, _) in seen.items()}
+        after = {rank: b.norm for rank, (_, b) in seen.items() if b is not None}
+        notes = {rank: averaging(self.by_rank[rank]).get(step) for rank in seen}
+        apart = [note for note in notes.values() if note is not None and note.what == "no_sync"]
+        if apart or not any(notes.values()):
+            what = f"no_sync() kept {'it' if len(apart) == len(seen) else 'some ranks'} apart" if apart else \
+                "the model was not called as a DistributedDataParallel"
+            return Averaged(step, "no_sync", f"not averaged: {what}", local, after, apart[0].where if apart else None)
+        arrays = [(a.array, None if b is None else b.array) for a, b in seen.values()]
+        if any(a is None or b is None for a, b in arrays):
+            return Averaged(step, "cannot_know", "its numbers were not kept: record(values=\"parameters\")", local, after)
+        mean = np.mean([np.asarray(a, np.float64) for a, _ in arrays], 0)
+        off = max(norm(np.asarray(b, np.float64) - mean) for _, b in arrays) / (norm(mean) or 1.0)
+        if off <= 1e-5 and len(seen) == len(self.by_rank):
+            return Averaged(step, "mean", "it is the mean of the ranks' gradients", local, after)
+        hooks = [(e, rec) for rec in self.by_rank.values() for e in noted(rec, "comm_hook")]
+        if hooks:
+            return Averaged(step, "comm_hook", f"the communication hook {hooks[0][0].text} made of it what differs from the mean "
+                            f"by {off:.2g} of its norm", local, after, hooks[0][0].where)
+        return Averaged(step, "differs", f"it differs from the mean of the ranks' gradients by {off:.2g} of its norm: hooks "
+                        "after the pass, clipping, or ranks of which there is no recording", local, after)
+
+    # -- looking at it
+
+    def to_html(self, path: Any, title: str | None = None) -> None:
+        """Write one HTML page with a lane for each rank: passes, steps, collectives, and who waits for whom."""
+        from ..page.lanes import write_lanes
+        write_lanes(self, path, title)
+
+    def summary(self) -> str:
+        """Ranks, collectives and waiting, as text."""
+        lines = [repr(self)[1:-1], "", f"{'rank':>4}  {'collectives':>11}  {'bytes':>12}  {'in them':>9}  {'waiting':>9}  "
+                 f"{'for others':>10}  {'kept others waiting':>19}"]
+        for rank, of in self.waiting().items():
+            some = self.exchanges[rank]
+            lines.append(f"{rank:>4}  {len(some):>11}  {sum(one.bytes for one in some):>12}  {of['collectives']:>7.4f} s  "
+                         f"{of['waited']:>7.4f} s  {of['for_others']:>8.4f} s  {of['kept_waiting']:>17.4f} s")
+        apart = self.diverged()
+        lines += [] if apart is None else ["", str(apart)]
+        lines += [f"rank {rank}: {rec.error}" for rank, rec in self.by_rank.items() if rec.error]
+        return "\n".join(lines)
+
+    @escaped
+    def __repr__(self) -> str:
+        events = sum(map(len, self.by_rank.values()))
+        return f"<Ranks {', '.join(map(str, self.by_rank))}: {events} events>"
+
+
+FIRED = Cause("fired", "", "")
+EXACT = {"float16": 1e-2, "bfloat16": 1e-2}     # what sums of these are within
+
+
+def norm(x: Any) -> float:
+    return float(np.sqrt((x * x).sum()))
+
+
+def several(causes: dict[int, Cause], others: list[int], what: str) -> Cause:
+    """One cause for all ranks that have one: the first rank's, and which ranks are otherwise."""
+    rank, cause = next(iter(causes.items()))
+    text = cause.text if cause.text.startswith(f"rank {rank}: ") else f"rank {rank}: {cause.text}"
+    alike = [str(other) for other, its in causes.items() if its.code == cause.code]
+    if len(alike) > 1:
+        text = f"ranks {', '.join(alike)}: {text.partition(': ')[2]}"
+    rest = "".join(f"; rank {other}: {its.text.removeprefix(f'rank {other}: ')}" for other, its in causes.items()
+                   if its.code != cause.code)
+    if others:
+        rest += f"; rank {', '.join(map(str, others))} {what}"
+    return replace(cause, text=text + rest)
+
+
+def exchanges_of(rec: Recording, rank: int) -> list[Exchange]:
+    """A rank's collectives and messages, in the order in which they began; times as in the recording."""
+    found = [Exchange(rank, e.name, e.group, e.bytes, e.t, e.t + e.dt, e.waited, e.where, e.error)
+             for e in rec.of("collective")]
+    if rec.engine == "torch":
+        found = sorted(found + unseen(rec, rank), key=lambda one: one.began)
+    end = max((row[1] + row[2] for row in rec.rows), default=0)
+    for one in found:
+        if one.error == UNFINISHED:
+            one.ended, one.waited = max(end, one.began), max(end, one.began) - one.began
+    return found
+
+
+def unseen(rec: Recording, rank: int) -> list[Exchange]:
+    """The exchanges of PyTorch's DistributedDataParallel: from a pass's last gradient to its end."""
+    averages = {p: note for p, note in averaging(rec).items() if note is not None and note.what == "averages"}
+    last: dict[int, Any] = {}
+    begins, sizes = {}, dict.fromkeys(averages, 0)
+    found = []
+    for e in rec.of("begin", "accumulate", "end"):
+        p = e.get("pass")
+        if p not in averages:
+            continue
+        if e.kind == "begin":
+            begins[p] = last[p] = e
+        elif e.kind == "accumulate":
+            last[p] = e
+            like = rec.tensor(e.tensor)
+            sizes[p] += int(np.prod(like["shape"])) * width(like["dtype"])
+        else:
+            since = last[p].t + last[p].dt
+            found.append(Exchange(rank, AVERAGING, averages[p].text, sizes[p], since, max(e.t, since), max(e.t - since, 0),
+                                  begins[p].where, e.error))
+            begins.pop(p)
+    return found + [Exchange(rank, AVERAGING, averages[p].text, sizes[p], last[p].t, last[p].t, 0, e.where, UNFINISHED)
+                    for p, e in begins.items()]
+
+
+def width(dtype: str) -> int:
+    """Bytes of an element."""
+    return {"64": 8, "32": 4, "16": 2, "128": 16}.get(dtype.lstrip("abcdefghijklmnopqrstuvwxyz"), 1)
+
+
+def gradients(rec: Recording, name: str) -> dict[int, tuple[Any, Any]]:
+    """pass -> (.grad when the pass had filled it, .grad when the next optimizer step read it, or None), as Values.  KeyError."""
+    n = rec.number_of(name)
+    if n is None:
+        raise KeyError(f"averaged: no parameter {name!r} was recorded; there are {', '.join(rec.parameters) or 'none'}")
+    found: dict[int, tuple[Any, Any]] = {}
+    open_: list[int] = []
+    for e in rec.of("accumulate", "step"):
+        if e.kind == "accumulate" and e.tensor == n and e.now >= 0:
+            found[e.get("pass")] = rec.value(e.now), None
+            open_.append(e.get("pass"))
+        elif e.kind == "step" and n in e.tensors:
+            for p in open_[-1:]:
+                found[p] = found[p][0], rec.value(e.gradients[e.tensors.index(n)])
+            open_.clear()
+    end = rec.tensor_names.get(n, {}).get("at_end", -1)
+    for p in open_[-1:]:
+        found[p] = found[p][0], rec.value(end)
+    return found

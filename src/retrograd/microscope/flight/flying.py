@@ -1,0 +1,243 @@
+"""flight(model): keeps the last steps of a training, and writes them out when something goes wrong."""
+from __future__ import annotations
+
+import os
+import signal as signals
+import sys
+import threading
+import warnings
+from collections import deque
+from statistics import median
+from time import perf_counter_ns as now
+from typing import Any
+from weakref import WeakSet
+
+from ..answers.trouble import trouble
+from ..listen import engine_of_module
+from ..page.write import write_page
+from ..plain_text import escaped
+from ..record.lines import here
+from ..record.recording import Recording
+from .hearing import Hearing
+from .step import Step
+from .told import told
+
+KEEP = 20
+SPIKE = 12.0            # robust z-score of a loss that is a spike
+WINDOW, ENOUGH = 200, 20        # losses that it is judged by; how many there must be
+OVERFLOWS = 20          # passes in a row with a GradScaler whose gradients overflow: a scaler gets over a few
+_flying: WeakSet[Flight] = WeakSet()
+
+
+def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: Any = "flight", spike: float | None = SPIKE,
+           signal: int | None = None) -> Flight:
+    """Context manager that keeps the last steps of a training and writes them when something goes wrong.
+
+        with microscope.flight(model, keep=20):
+            train(model)
+
+    optimizers  whose steps end a step of the training; none given: all that hold parameters of the model
+    keep        steps kept: operations with their lines, norms of results, gradients and .grad, losses, learning rates
+    path        where to write: PATH.html, a page that opens at the first bad number, and PATH.trace (microscope.load)
+    spike       robust z-score of a loss among the last 200 that counts as a spike; None: never
+    signal      on this signal (signal.SIGUSR1), it writes, too, and the training goes on
+
+    It writes after a pass whose loss or gradients are NaN or inf, after a spike, at an exception that leaves the block, at
+    the signal, and on write().  Gradients of a loss that a GradScaler scaled may overflow; 20 times in a row is trouble.
+    What it hears is this thread's; a process forked from it (a DataLoader's worker) records and writes nothing.
+    """
+    engine = engine_of_module(model)
+    if type(keep) is not int or keep < 1:
+        raise ValueError(f"flight: keep must be a positive number of steps, not {keep!r}")
+    if spike is not None and not spike > 0:
+        raise ValueError(f"flight: spike must be a positive z-score or None, not {spike!r}")
+    for optimizer in optimizers:
+        if not hasattr(optimizer, "param_groups"):
+            raise TypeError(f"flight: expected optimizers after the model, got {type(optimizer).__name__}")
+    return Flight(model, engine, optimizers, keep, path, spike, signal)
+
+
+class Flight:
+    """What flight() returns.
+
+    losses    of the last passes
+    reports   a sentence for each time it wrote, and why
+    """
+
+    def __init__(self, model: Any, engine: Any, optimizers: tuple[Any, ...], keep: int, path: Any, spike: float | None,
+                 signal: int | None) -> None:
+        self.model, self.path, self.spike, self.signal = model, os.path.abspath(os.fsdecode(path)), spike, signal
+        self.reports: list[str] = []
+        self.losses: deque[float] = deque(maxlen=WINDOW)
+        self.overflows = 0
+        self._engine = engine
+        self._given = {id(o) for o in optimizers}
+        self._optimizers: list[Any] = list(optimizers)
+        self._hearing = Hearing(engine, model, keep)
+        self._hearing.passed = self._passed
+        self._ill = False                       # bad numbers were reported, and no good ones came since
+        self._begun = False
+        self._handles: list[Any] = []
+        self._before: Any = None
+
+    # -- the block
+
+    def __enter__(self) -> Flight:
+        if self._begun:
+            raise RuntimeError("flight: this flight has begun already; call flight() again for another")
+        home = self._engine.optimizers()
+        self._handles = [home.register_optimizer_step_pre_hook(self._step_begins),
+                         home.register_optimizer_step_post_hook(self._step_ends)]
+        if self.signal is not None:
+            if threading.current_thread() is not threading.main_thread():
+                raise ValueError("flight: a signal can be heard by the main thread alone")
+            self._before = signals.signal(self.signal, self._signalled)
+        self._begun = True
+        self._hearing.begin()
+        _flying.add(self)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        _flying.discard(self)
+        self._hearing.end()
+        for handle in self._handles:
+            handle.remove()
+        if self.signal is not None:
+            signals.signal(self.signal, self._before)
+        if error is not None and not isinstance(error, GeneratorExit):
+            text = f"{kind.__name__}: {str(error)[:400]}".rstrip(": ")
+            where = None                        # the innermost line that is the user's
+            while trace is not None:
+                file, home = trace.tb_frame.f_code.co_filename, str(trace.tb_frame.f_globals.get("__name__"))
+                # files of compiled code have no folders
+                if not self._hearing.sites.is_library(file) and home.partition(".")[0] != __name__.partition(".")[0]:
+                    where = f"{file}:{trace.tb_lineno}"
+                trace = trace.tb_next
+            self._write(f"the training ended with {text}" + (f" [{where}]" if where else ""), text)
+
+    # -- steps
+
+    def _numbers(self, optimizer: Any) -> int | None:
+        """The number of an optimizer that makes steps of this training."""
+        for n, known in enumerate(self._optimizers):
+            if known is optimizer:
+                return n
+        ours = self._hearing.parameter_numbers
+        if self._given or not any(id(p) in ours for g in optimizer.param_groups for p in g["params"]):
+            return None
+        self._optimizers.append(optimizer)
+        return len(self._optimizers) - 1
+
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        # A closure's passes are heard.
+        if self._hearing.on and len(args) < 2 and not kwargs.get("closure"):
+            self._hearing.busy = True
+            self._hearing.aside()
+
+    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        hearing = self._hearing
+        hearing.busy = False
+        n = self._numbers(optimizer) if hearing.on else None
+        if n is not None:
+            step = hearing.steps[-1]
+            rates = [float(g.get("lr", 0.0)) for g in optimizer.param_groups]
+            step.put(("stepped", now(), n, here(hearing.sites, sys._getframe(1)), rates))
+            step.over = True
+        if hearing.on:
+            hearing.listen()
+
+    # -- what is trouble
+
+    def _passed(self, step: Step) -> None:
+        """A pass has ended: is it the one to report?"""
+        bad_loss = [loss for loss in step.losses if loss - loss != 0.0]
+        if step.scaled and step.broken and not bad_loss:
+            self.overflows += 1
+            if self.overflows == OVERFLOWS:
+                self._hearing.replay(step)
+                self._write(f"scaled gradients overflowed {OVERFLOWS} times in a row")
+            return
+        if bad_loss or step.broken:
+            if not self._ill:
+                self._ill = True
+                self._hearing.replay(step)
+                self._write(f"the loss is {bad_loss[0]}" if bad_loss else "a gradient is NaN or inf")
+            return
+        self._ill = False
+        self.overflows = 0
+        loss = step.losses[-1] if step.losses else None
+        if loss is None:
+            return
+        score = robust_score(loss, self.losses)
+        self.losses.append(loss)
+        if self.spike is not None and score > self.spike:
+            self._hearing.replay(step)
+            self._write(f"the loss jumped to {loss:.4g} (median {median(self.losses):.4g}, robust z-score {score:.3g})")
+
+    def _signalled(self, number: int, frame: Any) -> None:
+        if self in _flying:
+            self._write(f"signal {signals.Signals(number).name}")
+        if callable(self._before):
+            self._before(number, frame)
+
+    # -- writing
+
+    def recording(self) -> Recording:
+        """The steps kept, as a Recording."""
+        hearing = self._hearing
+        busy, hearing.busy = hearing.busy, True
+        try:
+            return told(hearing, list(hearing.steps), self._optimizers, {"steps": [s.number for s in hearing.steps]})
+        finally:
+            hearing.busy = busy
+
+    def write(self, path: Any = None) -> None:
+        """Write PATH.html and PATH.trace now."""
+        self._write("asked to", None, path)
+
+    def _write(self, why: str, error: str | None = None, path: Any = None) -> None:
+        path = self.path if path is None else os.fsdecode(path)
+        rec = self.recording()
+        rec.notes.extend(sorted(self._hearing.notes))
+        rec.error, rec.complete = error, error is None
+        found = first_bad(rec)
+        said = [f"step {self._hearing.steps[-1].number}: {why}", *map(str, found)]
+        if found:
+            rec.header["opens"] = min(f.event for f in found)
+        rec.notes.append("; ".join(said))
+        self.reports.append("; ".join(said))
+        try:
+            rec.save(path + ".trace")
+            write_page(rec, path + ".html", f"flight: {said[0]}")
+        except OSError as failure:              # a full disk must not end the training
+            warnings.warn(f"flight: nothing was written: {failure}", RuntimeWarning, stacklevel=2)
+
+    @escaped
+    def __repr__(self) -> str:
+        return f"<Flight at step {self._hearing.steps[-1].number}, {len(self.reports)} written>"
+
+
+def first_bad(rec: Recording) -> list[Any]:
+    """Where bad numbers of the newest step began: Findings, forward and backward."""
+    found = [f for f in trouble(rec) if f.kind in ("nan", "inf") and f.state != "healed"]
+    return [f for f in found if f.event >= rec.header["newest"]] or found
+
+
+def robust_score(x: float, among: Any) -> float:
+    """How many (robust) standard deviations x is above the median."""
+    if len(among) < ENOUGH:
+        return 0.0
+    middle = median(among)
+    spread = 1.4826 * median(abs(y - middle) for y in among)
+    return (x - middle) / max(spread, 1e-9 * abs(middle), 1e-12)
+
+
+def _land() -> None:
+    """In a child of fork: its parent flies."""
+    for it in list(_flying):
+        it._hearing.on = False
+    _flying.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_land)

@@ -1,0 +1,410 @@
+"""What a flight hears of a step, for both engines.
+
+NOTE [Light and deep]
+Python between two products finds the processor's caches full of numbers, and takes ten times as long, so hearing every op would
+cost a fifth of a step.  Inside a call of the model only the norms of modules' outputs are taken.  When a pass turns out to be
+bad, the weights are still those that it ran with: replay() calls the model again with the same arguments and random state, hears
+every op and every node, and puts them where the call was.  Outside the model every op is heard.
+"""
+from __future__ import annotations
+
+import sys
+from collections import deque
+from functools import partial
+from time import perf_counter_ns as now
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from .._measure import HUGE, TINY, measure
+from ..listen.sites import HEARING, Sites
+from ..record.lines import here
+from ..record.witness import SAME
+from .step import Bound, Call, Step, alike, splice, tensors_of
+
+OUTSIDE = -1            # the serial number of a tensor that nothing was noted of: a batch
+
+QUIET = {
+    "backward", "grad", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel", "type",
+    "__len__", "__repr__", "__format__", "__hash__", "element_size", "data_ptr", "storage_offset", "untyped_storage",
+    "get_device", "__deepcopy__", "__reduce_ex__", "__dir__", "__iter__", "__setstate__", "item", "tolist", "numpy",
+    "__array__", "__bool__", "__float__", "__int__", "__index__", "retain_grad", "zero_", "requires_grad_", "data",
+    "detach", "detach_", "__contains__"}
+CALLS = 8                           # of the model, of one pass, that can be made again
+PASS = "a pass"
+NEW: Any = object()
+
+
+class Hearing:
+    """The ear of a flight (microscope/listen), and its hooks."""
+
+    def __init__(self, engine: Any, model: Any, keep: int) -> None:
+        self.engine = engine
+        self.model = model
+        self.sites = Sites()
+        if engine.name == "torch":
+            self.sites.skip(str(engine.torch.__path__[0]))
+        self.Tensor = engine.Tensor
+        self.names: dict[Any, Any] = {}         # functions heard -> how they are called in events; None: not an event
+        self.steps: deque[Step] = deque([Step(1)], maxlen=keep)
+        self.replaying: Step | None = None      # takes what is heard in a replay
+        self.on = False
+        self.busy = False                       # in a pass or in an optimizer's step
+        self.light = False                      # inside a call of the model
+        self.serial = 0                         # of tensors that ops made
+        self.ids: dict[int, Any] = {}           # id of such a tensor -> (weak reference, its serial number)
+        self.scaled: dict[int, float] = {}      # scaled loss -> what it was before
+        self.modules = list(model.named_modules())
+        self.module_numbers = {id(module): n for n, (_, module) in enumerate(self.modules)}
+        self.counts = [0] * len(self.modules)
+        self.within: list[tuple[int, int]] = []
+        self.parameters = [(name, ref(p)) for name, p in model.named_parameters()]
+        self.parameter_numbers = {id(p): n for n, (_, p) in enumerate(model.named_parameters())}
+        self.calls: list[Call] = []             # of the pass to come
+        self.context = engine.calls(self)
+        self.listening = False
+        self.device = next((str(p.device.type) for p in model.parameters()), "cpu")
+        self.weighty = {id(m): n for n, (_, m) in enumerate(self.modules) if n and m._parameters}
+        self.passed: Any = None                 # called after each pass
+        self.handles: list[Any] = []
+        self.notes: set[str] = set()
+
+    # -- switching
+
+    def begin(self) -> None:
+        home = self.engine.modules()
+        model = self.model
+        self.handles = [home.register_module_forward_hook(self.gave),
+                        model.register_forward_pre_hook(Bound(self.enter), with_kwargs=True, prepend=True),
+                        model.register_forward_hook(Bound(self.leave), always_call=True)]
+        self.listen()
+        self.on = True
+
+    def end(self) -> None:
+        self.on = False
+        self.aside()
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+    def listen(self) -> None:
+        if not self.listening:
+            self.listening = True
+            self.context.__enter__()
+
+    def aside(self) -> bool:
+        """Stop listening, unless somebody else began to after us."""
+        if not self.listening or not self.engine.foremost(self.context):
+            return False
+        self.listening = False
+        self.context.__exit__(None, None, None)
+        return True
+
+    # -- calls of the model
+
+    def enter(self, model: Any, args: Any, kwargs: Any) -> None:
+        if not self.on or self.busy or self.light or model is not self.model:
+            return
+        step = self.steps[-1]
+        if step.broken and all(p is None or p.grad is None for _, known in self.parameters for p in [known()]):
+            step.over = True                    # a bad pass, whose gradients no optimizer used
+        step = self.step()
+        if self.replaying is None:
+            self.counts[0] += 1
+            call = self.counts[0]
+        else:
+            call = self.within[0][1]
+        self.within = [(0, call)]
+        step.put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe(1))))
+        if self.replaying is not None:
+            return
+        torch = self.engine.torch
+        if torch.is_grad_enabled():
+            if len(self.calls) == CALLS:
+                self.calls.pop(0)
+            kind = self.device
+            autocast = kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+            self.calls.append(Call(call, args, kwargs, torch.get_rng_state(), autocast))
+        self.light = self.aside()
+
+    def leave(self, model: Any, args: Any, out: Any) -> None:
+        if not self.on or self.busy or model is not self.model or not self.within:
+            return
+        if self.replaying is not None:
+            return                              # the call that is made again has its end
+        call = self.within[0][1]
+        self.within = []
+        self.light = False
+        self.gives(out, call)
+        self.step().put(("exit", now(), 0, call))
+        self.listen()                           # last: what is done while it listens is heard, and costs more
+
+    def gives(self, out: Any, call: int) -> None:
+        """What a call gave: an op to what follows."""
+        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point]
+        known = self.ids.get(id(outs[0])) if outs else None
+        if not outs or (known is not None and known[0]() is outs[0]):      # its ops were heard
+            return
+        made = self.made(outs, False)
+        step = self.step()
+        step.put(("op", now(), type(self.model).__name__, -1, 0, call, [], made,
+                  None if outs[0].grad_fn is None else type(outs[0].grad_fn).__name__))
+        if self.calls and outs[0].grad_fn is not None:
+            it = self.calls[-1]
+            it.at, it.values = made[0][0], [m[1] for m in made]
+            for k, t in enumerate(outs):
+                if t.requires_grad:
+                    t.register_hook(partial(it.reached, k))
+
+    def gave(self, module: Any, args: Any, out: Any) -> None:
+        """The output of a module inside a call of the model."""
+        if not self.light and self.replaying is None:
+            return
+        n = self.module_numbers.get(id(module)) if self.replaying is not None else self.weighty.get(id(module))
+        if not n:
+            return
+        if self.replaying is not None:
+            while len(self.within) > 1:
+                m, call = self.within.pop()
+                self.replaying.put(("exit", now(), m, call))
+                if m == n:
+                    break
+            return
+        if not isinstance(out, self.Tensor):
+            return
+        self.steps[-1].put(("gave", now(), n, self.within[0][1], self.number(out), out.shape, out.dtype))
+
+    def inner(self, module: Any, args: Any) -> None:
+        """A module is called inside a call that is made again."""
+        n = self.module_numbers.get(id(module))
+        if n and not self.busy and self.within and self.replaying is not None:
+            self.counts[n] += 1
+            self.replaying.put(("enter", now(), n, self.counts[n], self.within[-1][0], -1))
+            self.within.append((n, self.counts[n]))
+
+    def replay(self, step: Step) -> None:
+        """Make the calls of this pass again, deeply, and put what is heard where they were in `step`."""
+        torch = self.engine.torch
+        params = [p for p in self.model.parameters() if p.requires_grad]
+        buffers = [(b, b.detach().clone()) for b in self.model.buffers()]
+        random = torch.get_rng_state()
+        home = self.engine.modules()
+        hook = home.register_module_forward_pre_hook(self.inner)
+        self.busy = False
+        try:
+            for it in self.calls:
+                if not it.values or not it.gradients:
+                    continue
+                it_heard = self.again(it, params)
+                if it_heard is not None:
+                    splice(step, it.at, *it_heard)
+        except Exception as error:
+            self.notes.add(f"the model could not be called again: {type(error).__name__}: {error}"[:300])
+        finally:
+            hook.remove()
+            self.busy = True
+            self.replaying = None
+            self.within = []
+            torch.set_rng_state(random)
+            with torch.no_grad():
+                for b, old in buffers:
+                    b.copy_(old)
+
+    def again(self, it: Call, params: list[Any]) -> Any:
+        torch = self.engine.torch
+        torch.set_rng_state(it.random)
+        kind, dtype, enabled = it.autocast
+        self.replaying = first = Step(0)
+        self.within = [(0, it.number)]
+        with self.engine.within(self), torch.enable_grad(), torch.autocast(kind, dtype=dtype, enabled=enabled):
+            out = self.model(*it.args, **it.kwargs)
+        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point]
+        if [alike(self.number(t)) for t in outs] != [alike(v) for v in it.values]:
+            self.notes.add("called again, the model gave other numbers than in the training: what is shown of its inside may "
+                           "differ from what happened")
+        serials = [self.ids[id(t)][1] for t in outs if id(t) in self.ids]
+        self.replaying = second = Step(0)
+        self.busy = True
+        found = torch.autograd.grad([outs[k] for k in it.gradients], params, list(it.gradients.values()), allow_unused=True)
+        for p, g in zip(params, found):
+            if g is not None:
+                second.put(("leaf", now(), self.parameter_numbers[id(p)], self.number(g), g.dtype))
+        self.busy = False
+        self.replaying = None
+        return first, second, serials
+
+    # -- ops
+
+    def step(self) -> Step:
+        """The step that an op belongs to."""
+        if self.replaying is not None:
+            return self.replaying
+        step = self.steps[-1]
+        if step.over:
+            self.steps.append(step := Step(step.number + 1))
+            self.ids.clear()
+            self.scaled.clear()
+            self.calls.clear()
+        return step
+
+    def sort(self, func: Any) -> Any:
+        name = self.engine.plain_name(func)
+        property_of = name if type(func).__name__ in ("method-wrapper", "builtin_function_or_method") and \
+            getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__") else None
+        if func in self.engine.passes or func is self.engine.torch.autograd.grad:
+            found: Any = PASS
+        elif property_of is not None and not self.engine.says(func):
+            found = None
+        else:
+            found = None if name in QUIET or name.startswith(("is_", "_foreach", "set_")) else self.engine.name_of(func)
+        self.names[func] = found
+        return found
+
+    def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        name = self.names.get(func, NEW)
+        if name is NEW:
+            name = self.sort(func)
+        if name is None or not self.on or self.busy:
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
+        if name is PASS:
+            return self.through(func, impl, args, kwargs or {})
+        try:
+            out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+        except BaseException as error:
+            self.failed(name, error, args, kwargs, sys._getframe(1))
+            raise
+        if isinstance(out, self.Tensor):
+            self.heard(name, (out,), args, kwargs, sys._getframe(1))
+        elif isinstance(out, (tuple, list)):
+            outs = [o for o in out if isinstance(o, self.Tensor)]
+            if outs:
+                self.heard(name, outs, args, kwargs, sys._getframe(1))
+        return out
+
+    def inputs(self, args: Any, kwargs: Any) -> list[int]:
+        """Serial numbers of what an op reads; of parameters -2 - their number, OUTSIDE of what nothing was noted of."""
+        found: list[int] = []
+        for t in tensors_of((*args, *kwargs.values()) if kwargs else args, self.Tensor):
+            known = self.ids.get(id(t))
+            if known is not None and known[0]() is t:
+                found.append(known[1])
+                continue
+            n = self.parameter_numbers.get(id(t))
+            found.append(-2 - n if n is not None and self.parameters[n][1]() is t else OUTSIDE)
+        return found
+
+    def heard(self, name: str, outs: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        out = outs[0]
+        known = self.ids.get(id(out))
+        if known is not None and known[0]() is out and name[-1] != "_" and name[:3] != "__i":
+            return                              # it gave what it got: dropout in evaluation
+        step = self.step()
+        read = self.inputs(args, kwargs)
+        same = name in SAME
+        made = self.made(outs, same)
+        node = out.grad_fn
+        if node is not None and not same:
+            node.register_hook(partial(self.ran, made[0][0]))
+        if name == "mul" and len(out.shape) == 0 and read and scaler_calls(frame):
+            step.scaled = True
+            self.scaled[made[0][0]] = self.number_of(args[0])
+        module, call = self.within[-1] if self.within else (-1, 0)
+        step.put(("op", now(), name, here(self.sites, frame), module, call, read, made,
+                  None if node is None else type(node).__name__))
+
+    def made(self, outs: Any, same: bool) -> list[Any]:
+        """(serial, number, shape, dtype) of each."""
+        found = []
+        for t in outs:
+            self.serial = serial = self.serial + 1
+            self.ids[id(t)] = ref(t), serial
+            found.append((serial, None if same else self.number(t), t.shape, t.dtype))
+        return found
+
+    def failed(self, name: str, error: BaseException, args: Any, kwargs: Any, frame: Any) -> None:
+        module, call = self.within[-1] if self.within else (-1, 0)
+        self.step().put(("failed", now(), name, here(self.sites, frame), module, call, self.inputs(args, kwargs),
+                         f"{type(error).__name__}: {error}"[:400]))
+
+    def number(self, t: Any) -> Any:
+        """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
+        x = self.engine.here(t) if self.engine.name == "torch" else t.array
+        if x is None:
+            return self.there(t)
+        if x.dtype.itemsize >= 4 and x.dtype.kind == "f":
+            if x.size > 1:
+                squares = float(np.vdot(x, x))
+                if TINY < squares < HUGE:
+                    return squares
+            return measure(x)
+        return measure(x) if x.dtype.kind == "f" else None
+
+    def there(self, t: Any) -> Any:
+        """... of a tensor on a device: one wait."""
+        if not t.dtype.is_floating_point:
+            return None
+        t = t.detach()
+        squares = float(self.engine.norm(t)) ** 2
+        if squares < HUGE:
+            return squares
+        nans, infs = int(t.isnan().sum()), int(t.isinf().sum())
+        return (t.numel(), 0.0, 0.0, 0.0, 0, nans, infs) if nans or infs else squares
+
+    def number_of(self, t: Any) -> float:
+        x = self.engine.here(t)
+        return float(t.detach().float().mean() if x is None else x.mean())
+
+    # -- passes
+
+    def through(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        """backward() or grad()."""
+        step = self.step()
+        roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
+        roots = [roots] if isinstance(roots, self.Tensor) else [t for t in roots if isinstance(t, self.Tensor)]
+        serials = []
+        for t in roots:
+            known = self.ids.get(id(t))
+            if known is not None and known[0]() is t:
+                serials.append(known[1])
+            if t.numel() == 1 and func in self.engine.passes:
+                step.losses.append(self.scaled.get(serials[-1] if serials else 0, self.number_of(t)))
+        how = "backward" if func in self.engine.passes else "grad"
+        step.put(("begin", now(), how, here(self.sites, sys._getframe(2)), serials))
+        failure = None
+        self.busy = True
+        try:
+            return impl(*args, **kwargs)
+        except BaseException as error:
+            failure = f"{type(error).__name__}: {error}"[:400]
+            raise
+        finally:
+            self.look(step)
+            step.put(("end", now(), failure))
+            if failure is None:
+                self.passed(step)
+            self.calls.clear()
+            self.busy = False
+
+    def look(self, step: Step) -> None:
+        """At .grad, after a pass."""
+        for n, (_, known) in enumerate(self.parameters):
+            p = known()
+            g = None if p is None else p.grad
+            if g is not None:
+                value = self.number(g)
+                if type(value) is tuple and (value[5] or value[6]):
+                    step.broken = True
+                step.put(("leaf", now(), n, value, g.dtype))
+
+    def ran(self, serial: int, gi: Any, go: Any) -> None:
+        """The node of an op ran: what it hands on."""
+        step = self.steps[-1] if self.replaying is None else self.replaying
+        step.put(("node", now(), serial, [None if g is None else (self.number(g), g.shape, g.dtype) for g in gi]))
+
+
+def scaler_calls(frame: Any) -> bool:
+    """Is this op GradScaler.scale's?"""
+    while frame is not None and (frame.f_code.co_filename.startswith(HEARING) or "_dynamo" in frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and str(frame.f_code.co_filename).endswith("grad_scaler.py")

@@ -1,0 +1,1 @@
+"""Around a loss and over a whole training: curvature, metagradients, proofs of attributions."""

@@ -1,0 +1,286 @@
+"""Curvature of a loss in its weights: products with the Hessian and the Gauss-Newton matrix, and what is computed of them.
+
+P is the number of weights.  No matrix is made but by `dense`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..capture.parameters import parameters_of
+from ..errors import CaptureError
+from ..listen import engine_of_module
+from .randomness import restore, state_of
+
+KINDS = ("hessian", "gauss-newton")
+
+
+def curvature(
+    model: Any, loss: Callable[..., Any], data: Iterable[Any], *, forward: Callable[..., Any] | None = None,
+    layers: Any = None, reduction: str = "mean",
+) -> Curvature:
+    """The curvature of loss(model(x), *rest), averaged over the batches (x, *rest) of `data`, in the model's weights.
+
+    forward    (model, *batch) -> what the loss gets first; by default model(x)
+    layers     which weights, as in capture()
+    reduction  "mean" weighs batches by their size, for losses that are means; "sum" adds them up
+    The Gauss-Newton matrix is J^T H J, with J of the outputs in the weights and H of the loss in the outputs: for
+    cross-entropy and squared errors the Fisher matrix.  Every product draws the same random numbers, and buffers stay.
+    """
+    return Curvature(Graphs(model, loss, data, forward, layers, reduction))
+
+
+class Estimate(NamedTuple):
+    """A number estimated from random vectors, with its standard error."""
+
+    value: float
+    error: float
+
+
+class LayerCurvature(NamedTuple):
+    """A row of Curvature.per_layer()."""
+
+    layer: str
+    size: int
+    top: float                                  # the eigenvalue of the largest magnitude
+    trace: Estimate
+
+
+class Density(NamedTuple):
+    """A spectral density: `weights` (they sum to 1) at the eigenvalues `nodes`."""
+
+    nodes: Any
+    weights: Any
+
+    def on(self, grid: Any, width: float | None = None) -> Any:
+        """The density at the numbers `grid`, every node a Gaussian of this standard deviation (1 % of the range)."""
+        grid = np.asarray(grid, float)
+        width = 0.01 * float(np.ptp(self.nodes)) or 1e-12 if width is None else width
+        away = (grid[:, None] - self.nodes[None]) / width
+        return np.exp(-0.5 * away * away) @ self.weights / (width * np.sqrt(2 * np.pi))
+
+
+class Curvature:
+    """Made by curvature(); vectors are dicts {name of a parameter: tensor} or arrays of P numbers in that order."""
+
+    def __init__(self, graphs: Graphs, chosen: list[int] | None = None) -> None:
+        self._graphs = graphs
+        self._chosen = list(range(len(graphs.params))) if chosen is None else chosen
+        params = [graphs.params[i] for i in self._chosen]
+        self.names = [p.name for p in params]
+        self.shapes = [tuple(p.tensor.shape) for p in params]
+        self._ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        self.size = int(self._ends[-1])
+
+    def hessian_vector(self, v: Any) -> Any:
+        """H v, in the form of v."""
+        return self._times(v, "hessian")
+
+    def gauss_newton_vector(self, v: Any) -> Any:
+        """J^T H J v, in the form of v."""
+        return self._times(v, "gauss-newton")
+
+    def operator(self, kind: str = "hessian") -> Any:
+        """The matrix as a scipy.sparse.linalg.LinearOperator of float64, (P, P)."""
+        check_kind(kind)
+        return scipys().LinearOperator((self.size, self.size), matvec=lambda v: self._times(v.reshape(-1), kind), dtype=float)
+
+    def eigenvalues(self, count: int = 1, kind: str = "hessian", vectors: bool = False, tolerance: float | None = None) -> Any:
+        """The `count` eigenvalues of the largest magnitudes, largest first; with `vectors` (values, [{name: tensor}, ...]).
+
+        By Lanczos iterations of SciPy (eigsh).  tolerance: relative accuracy, by default that of the weights' dtype.
+        """
+        if not 0 < count <= self.size:
+            raise ValueError(f"eigenvalues: count must be in 1..{self.size}, got {count}")
+        if count >= self.size - 1:
+            values, found = np.linalg.eigh(self.dense(kind))
+        else:
+            if tolerance is None:
+                tolerance = 1e-10 if self._graphs.double else 1e-5
+            start = np.random.default_rng(0).normal(size=self.size)
+            values, found = scipys().eigsh(self.operator(kind), k=count, which="LM", tol=tolerance, v0=start)
+        order = np.argsort(-np.abs(values))[:count]
+        largest = [float(x) for x in values[order]]
+        return (largest, [self._named(found[:, i]) for i in order]) if vectors else largest
+
+    def trace(self, kind: str = "hessian", probes: int = 64, seed: int = 0) -> Estimate:
+        """The sum of all eigenvalues, by products with random signs (Hutchinson 1990)."""
+        draw = np.random.default_rng(seed)
+        found = []
+        for _ in range(probes):
+            v = draw.choice([-1.0, 1.0], self.size)
+            found.append(float(v @ self._times(v, kind)))
+        return Estimate(float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(probes)) if probes > 1 else float("inf"))
+
+    def density(self, kind: str = "hessian", probes: int = 8, steps: int = 64, seed: int = 0) -> Density:
+        """How the eigenvalues are spread, by stochastic Lanczos quadrature (Ubaru et al. 2017, Ghorbani et al. 2019)."""
+        draw = np.random.default_rng(seed)
+        nodes, weights = [], []
+        for _ in range(probes):
+            v = draw.normal(size=self.size)
+            values, tops = lanczos(lambda x: self._times(x, kind), v / np.linalg.norm(v), min(steps, self.size))
+            nodes.append(values)
+            weights.append(tops**2 / probes)
+        return Density(np.concatenate(nodes), np.concatenate(weights))
+
+    def dense(self, kind: str = "hessian") -> Any:
+        """The whole matrix, (P, P), by P products: for small models."""
+        return np.stack([self._times(row, kind) for row in np.eye(self.size)])
+
+    def layers(self) -> dict[str, Curvature]:
+        """{path of a module: the curvature in its own weights, the diagonal block}"""
+        found: dict[str, list[int]] = {}
+        for i in self._chosen:
+            found.setdefault(self._graphs.params[i].path, []).append(i)
+        return {path: Curvature(self._graphs, chosen) for path, chosen in found.items()}
+
+    def per_layer(self, kind: str = "hessian", probes: int = 32) -> list[LayerCurvature]:
+        """The top eigenvalue and the trace of every layer's block."""
+        return [LayerCurvature(path, block.size, block.eigenvalues(1, kind)[0], block.trace(kind, probes))
+                for path, block in self.layers().items()]
+
+    def _times(self, v: Any, kind: str) -> Any:
+        """The product, in the form of v."""
+        check_kind(kind)
+        if isinstance(v, dict):
+            if set(v) != set(self.names):
+                raise CaptureError(f"curvature: expected vectors of {', '.join(self.names)}, got {', '.join(v)}")
+            return dict(zip(self.names, self._graphs.times([v[name] for name in self.names], kind, self._chosen)))
+        if np.shape(v) != (self.size,):
+            raise CaptureError(f"curvature: expected {self.size} numbers, got the shape {np.shape(v)}")
+        found = self._graphs.times(list(self._named(np.asarray(v)).values()), kind, self._chosen)
+        return np.concatenate([np.asarray(x.detach().cpu().numpy(), float).reshape(-1) for x in found])
+
+    def _named(self, flat: Any) -> dict[str, Any]:
+        parts = np.split(flat, self._ends[:-1])
+        like = [self._graphs.params[i].tensor for i in self._chosen]
+        return {name: self._graphs.torch.tensor(part.reshape(shape)).to(p.dtype).to(p.device)
+                for name, part, shape, p in zip(self.names, parts, self.shapes, like)}
+
+    def __repr__(self) -> str:
+        return f"Curvature({self.size} weights in {len(self.names)} parameters, {len(self._graphs.data)} batches)"
+
+
+class Graphs:
+    """The graphs of a loss's gradient, batch by batch; of a single batch the graph is kept while the weights stay."""
+
+    def __init__(self, model: Any, loss: Any, data: Iterable[Any], forward: Any, layers: Any, reduction: str) -> None:
+        self.engine = engine_of_module(model)
+        self.torch = self.engine.torch
+        self.model, self.loss, self.forward = model, loss, forward
+        self.data = [batch if isinstance(batch, (tuple, list)) else (batch,) for batch in data]
+        if not self.data:
+            raise CaptureError("curvature: data has no batches; give a list of batches: [(x, y)]")
+        if reduction not in ("mean", "sum"):
+            raise ValueError(f"curvature: reduction must be 'mean' or 'sum', got {reduction!r}")
+        sizes = [len(batch[0]) for batch in self.data]
+        self.shares = [n / sum(sizes) if reduction == "mean" else 1.0 for n in sizes]
+        self.params = [p for p in parameters_of(self.engine, model, layers) if p.selected and p.tensor.requires_grad]
+        if not self.params or any(p.tensor.is_complex() for p in self.params):
+            raise CaptureError("curvature: the selected weights are frozen or complex; it is computed for real ones that train")
+        self.double = all(str(p.tensor.dtype).endswith("float64") for p in self.params)
+        self.start = state_of(self.torch)
+        self._kept: dict[str, Any] = {}
+        self._versions: list[int] = []
+
+    def times(self, v: list[Any], kind: str, chosen: list[int]) -> list[Any]:
+        """The block of the matrix that belongs to the `chosen` parameters, times v."""
+        tensors = [self.params[i].tensor for i in chosen]
+        total: list[Any] = [x.detach() * 0 for x in tensors]
+        before = state_of(self.torch)
+        try:
+            restore(self.torch, self.start)
+            for batch, share in zip(self.data, self.shares):
+                product = self._hessian if kind == "hessian" else self._gauss_newton
+                found = product(self._graph(batch, kind), v, tensors, chosen)
+                total = [a if b is None else a + b.detach() * share for a, b in zip(total, found)]
+        finally:
+            restore(self.torch, before)
+        return total
+
+    def _graph(self, batch: Any, kind: str) -> Any:
+        """Of the Hessian the gradient; of the Gauss-Newton matrix the outputs, their gradient, J^T u and u."""
+        versions = [p.tensor._version for p in self.params]
+        if versions != self._versions:
+            self._kept, self._versions = {}, versions
+        if kind in self._kept:
+            return self._kept[kind]
+        T, tensors = self.torch, [p.tensor for p in self.params]
+        with T.enable_grad(), other_buffers(self.model):
+            out = self.forward(self.model, *batch) if self.forward else self.model(batch[0])
+            if kind == "hessian":
+                made: Any = self._grad(self.loss(out, *batch[1:]), tensors, None, True)
+            else:
+                there = out.detach().requires_grad_()
+                slope = self._grad(self.loss(there, *batch[1:]), [there], None, True)[0]
+                u = (out.detach() * 0).requires_grad_()
+                made = (out, there, slope, self._grad(out, tensors, u, True), u)
+        if len(self.data) == 1:
+            self._kept[kind] = made
+        return made
+
+    def _hessian(self, gradient: Any, v: list[Any], tensors: list[Any], chosen: list[int]) -> list[Any]:
+        live = [(gradient[i], x) for i, x in zip(chosen, v) if gradient[i] is not None and gradient[i].requires_grad]
+        if not live:
+            return [None] * len(v)
+        return self._grad([g for g, _ in live], tensors, [x for _, x in live])
+
+    def _gauss_newton(self, graph: Any, v: list[Any], tensors: list[Any], chosen: list[int]) -> list[Any]:
+        out, there, slope, back, u = graph
+        live = [(back[i], x) for i, x in zip(chosen, v) if back[i] is not None]
+        if slope is None or not slope.requires_grad or not live:
+            return [None] * len(v)
+        [pushed] = self._grad([g for g, _ in live], [u], [x for _, x in live])
+        [curved] = self._grad(slope, [there], pushed)
+        return self._grad(out, tensors, curved)
+
+    def _grad(self, outputs: Any, inputs: Any, seeds: Any, create_graph: bool = False) -> Any:
+        return self.torch.autograd.grad(
+            outputs, inputs, seeds, retain_graph=True, create_graph=create_graph, allow_unused=True)
+
+
+def lanczos(times: Callable[[Any], Any], v: Any, steps: int) -> tuple[Any, Any]:
+    """(Ritz values, first elements of their vectors) of a symmetric matrix from the unit vector v; all vectors are kept."""
+    basis, diagonal, beside = [v], [], []
+    for _ in range(steps):
+        w = times(basis[-1])
+        diagonal.append(float(basis[-1] @ w))
+        for _ in range(2):                      # twice is enough (Kahan and Parlett)
+            for b in basis:
+                w = w - (b @ w) * b
+        length = float(np.linalg.norm(w))
+        if len(diagonal) == steps or length <= 1e-10 * max(map(abs, diagonal)):
+            break
+        beside.append(length)
+        basis.append(w / length)
+    values, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
+    return values, vectors[0]
+
+
+@contextmanager
+def other_buffers(model: Any) -> Iterator[None]:
+    """The model computes with copies of its buffers."""
+    tables = [(module._buffers, dict(module._buffers)) for module in model.modules()]
+    try:
+        for table, buffers in tables:
+            table.update({name: b if b is None else b.detach().clone() for name, b in buffers.items()})
+        yield
+    finally:
+        for table, buffers in tables:
+            table.update(buffers)
+
+
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"curvature: kind must be 'hessian' or 'gauss-newton', got {kind!r}")
+
+
+def scipys() -> Any:
+    try:
+        import scipy.sparse.linalg
+    except ImportError:
+        raise ImportError("eigenvalues and operators of a curvature need SciPy: pip install 'retrograd[curvature]'") from None
+    return scipy.sparse.linalg

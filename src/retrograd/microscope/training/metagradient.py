@@ -1,0 +1,198 @@
+"""The exact derivative of a number after a training, through every step of it."""
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import ReplayError
+from ..listen import engine_of
+from .bar import progress as bars
+from .loop import Done, Replay, Steps, Training
+from .shelf import Folder, Shelf
+from .state import Held
+
+ROUGH = 0.5             # the least smoothness, and the largest error of a prediction, with which a derivative is trusted
+
+
+class Metagradient(Mapping[str, Any]):
+    """Derivatives by the names of `wrt`, each of the shape of its tensor; with K numbers (K, *shape).
+
+    value        what `evaluate` gave
+    initial      {name of a parameter: derivative in its value before the first step}
+    steps        how many there were;  growth: size of the derivative in the state before each step
+    smoothness   from -1 to 1, of the way from data to weights (see metagradient);  None if it was not measured
+    error        of the derivative's prediction for a small change of everything at once, relative to its size
+    trusted      are both good?  Then `doubt` is empty, otherwise it says why not
+    seconds      {"training", "back", "check"}
+    """
+
+    def __init__(self, found: dict[str, Any], value: Any, initial: dict[str, Any], growth: list[float]) -> None:
+        self._found = found
+        self.value, self.initial, self.growth = value, initial, growth
+        self.steps = len(growth)
+        self.smoothness: float | None = None
+        self.error: float | None = None
+        self.doubt = "" if all(np.isfinite(growth)) else "the derivative is not finite"
+        self.seconds: dict[str, float] = {}
+
+    @property
+    def trusted(self) -> bool:
+        return not self.doubt
+
+    def __getitem__(self, name: str) -> Any:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        wrt = ", ".join(f"{name} {tuple(x.shape)}" for name, x in self._found.items())
+        sure = "" if self.smoothness is None else f", smoothness {self.smoothness:.2f}, error {self.error:.1%}"
+        return f"Metagradient({wrt}; {self.steps} steps{sure}{f'; NOT TO BE TRUSTED: {self.doubt}' if self.doubt else ''})"
+
+
+def metagradient(
+    train: Callable[..., Any], evaluate: Callable[[Any], Any], wrt: dict[str, Any], *, keep: int | None = None,
+    folder: Any = None, smoothness: float = 0.05, progress: bool | None = None,
+) -> Metagradient:
+    """The derivative of evaluate(train(steps, **wrt)) in the tensors of `wrt`, through every step of the training.
+
+    train       an ordinary training, whose loop reads `for batch in steps(batches, model, optimizer)`: what a step changes is
+                given to steps() (schedulers, too), and every number in `wrt` takes part in the loop's body by its name
+    evaluate    of what train() returned: a tensor of one number, or of K numbers (K,)
+    keep        states kept at a time, on each of log(T) levels; by default 2 sqrt(T) on one
+    folder      keep them there; a run that was interrupted goes on from there
+    smoothness  size of the relative change of `wrt` with which two more trainings check the result; 0: no check
+    progress    bars on stderr; by default if it is a terminal
+
+    Engstrom et al. 2025 (arXiv:2503.13751, arXiv:2504.16430).  A warning is given if the result is not to be trusted.
+    ReplayError if the training cannot be done again, or uses what no derivative is known of.
+    """
+    if not wrt:
+        raise ValueError("metagradient: wrt is empty; name the tensors: wrt={'weight': torch.ones(N)}")
+    torch = engine_of(next(iter(wrt.values()))).torch
+    for name, x in wrt.items():
+        if not x.is_floating_point():
+            raise TypeError(f"metagradient: {name} in wrt is of {x.dtype}; derivatives are taken in floating-point tensors")
+    given = {name: x.detach().clone() for name, x in wrt.items()}
+    shelf = Shelf() if folder is None else Folder(torch, folder, given)
+    with bars(progress) as bar:
+        begin = time.perf_counter()
+        first = Training(torch, keep, shelf, bar("training", None))
+        made = train(first, **given)
+        if first.held is None or not first.count:
+            raise ReplayError("metagradient: train() took no step; its loop is `for batch in steps(batches, model, optimizer)`")
+        trained = time.perf_counter()
+        value, cotangents = seeds(torch, evaluate, made, first)
+        leaves = {name: x.clone().requires_grad_() for name, x in given.items()}
+        back = Replay(first, leaves, cotangents, shelf, bar("back", first.count))
+        try:
+            train(back, **leaves)
+        except Done:
+            pass
+        if not back.finished:
+            raise ReplayError("metagradient: train() left its loop before the batches ended; give steps() those that are used")
+        returned = time.perf_counter()
+        found = {name: stacked(torch, value, [sums[name] for sums in back.sums]) for name in leaves}
+        initial = {name: stacked(torch, value, [each.get((i, ""), p.detach() * 0) for each in back.cotangents])
+                   for i, (name, p) in enumerate(zip(back.held.names, back.held.params))}
+        result = Metagradient(found, value, initial, back.growth[::-1])
+        if smoothness and result.trusted:
+            check(result, train, evaluate, given, made_by(first), smoothness, bar("check", 2))
+        result.seconds = {"training": trained - begin, "back": returned - trained, "check": time.perf_counter() - returned}
+        shelf.end()
+    if not result.trusted:
+        warnings.warn(f"metagradient: {result.doubt}", stacklevel=2)
+    return result
+
+
+def seeds(torch: Any, evaluate: Callable[[Any], Any], made: Any, first: Training) -> tuple[Any, list[Any]]:
+    """(the numbers, for each its derivative in the last weights)"""
+    held, ended = first.held, first.ended
+    if not all(torch.equal(p, x) for p, x in zip(held.params, ended["params"])):
+        raise ReplayError("metagradient: train() changes the weights after its last step, which is not followed")
+    with torch.enable_grad():
+        value = evaluate(made)
+        if not hasattr(value, "backward") or value.dim() > 1:
+            raise TypeError("metagradient: evaluate() must give a tensor of one number, or of shape (K,)")
+        numbers = list(value) if value.dim() else [value]
+        found = [torch.autograd.grad(x, held.params, retain_graph=True, allow_unused=True) for x in numbers]
+    side = held.side()
+    start = first.shelf[min(first.shelf.kept)]["side"]
+    if side and not all(torch.equal(x, y) for x, y in zip(side, start)):
+        with torch.no_grad():
+            for x, y in zip(side, start):
+                x.copy_(y)
+            other = evaluate(made).detach()
+            for x, y in zip(side, ended["side"]):
+                x.copy_(y)
+        if not torch.equal(other, value.detach()):
+            raise ReplayError(
+                "metagradient: evaluate() depends on buffers that the training changed (running statistics, averages), "
+                "through which no derivative is followed; evaluate without them, or use a norm without running statistics")
+    return value.detach(), [{(i, ""): g for i, g in enumerate(each) if g is not None} for each in found]
+
+
+def stacked(torch: Any, value: Any, parts: list[Any]) -> Any:
+    return torch.stack([x.detach() for x in parts]) if value.dim() else parts[0].detach()
+
+
+def made_by(first: Training) -> Any:
+    return [x.double() for x in first.ended["params"]]
+
+
+class Watching(Steps):
+    """A plain run that remembers what it trained."""
+
+    def __init__(self, torch: Any) -> None:
+        super().__init__()
+        self.torch = torch
+        self.held: Any = None
+
+    def __call__(self, batches: Any, *objects: Any) -> Iterator[Any]:
+        self.held = Held(self.torch, objects)
+        return super().__call__(batches, *objects)
+
+
+def check(result: Metagradient, train: Any, evaluate: Any, given: dict[str, Any], weights: list[Any], size: float,
+          advance: Callable[[], None]) -> None:
+    """Two trainings, with `wrt` changed a little in a random direction and in the opposite one."""
+    torch = engine_of(next(iter(given.values()))).torch
+    draw = np.random.default_rng(0)
+    shift = {name: torch.tensor(draw.choice([-1.0, 1.0], tuple(x.shape))).to(x.dtype).to(x.device)
+             * (size * (float(x.abs().mean()) or 1.0)) for name, x in given.items()}
+    ends, values = [], []
+    for way in (-1, 1):
+        steps = Watching(torch)
+        made = train(steps, **{name: x + way * shift[name] for name, x in given.items()})
+        with torch.no_grad():
+            values.append(evaluate(made).double().cpu().numpy().reshape(-1))
+        ends.append([p.detach().double() for p in steps.held.params])
+        advance()
+    one, two, overlap = 0.0, 0.0, 0.0
+    for low, mid, high in zip(ends[0], weights, ends[1]):
+        down, up = mid - low, high - mid
+        one, two = one + float(down.abs().sum()), two + float(up.abs().sum())
+        overlap += float((down.abs() * down.sign() * up.sign()).sum())
+    result.smoothness = overlap / one if one else 1.0
+    K = values[0].size
+    products = [(result[name].double() * d.double()).reshape(K, -1) for name, d in shift.items()]
+    told = sum(x.sum(1) for x in products).cpu().numpy()
+    spread = np.sqrt(sum(x.pow(2).sum(1) for x in products).cpu().numpy())
+    seen = (values[1] - values[0]) / 2
+    scale = np.maximum(np.linalg.norm(seen), np.linalg.norm(np.maximum(np.abs(told), spread)))
+    result.error = float(np.linalg.norm(told - seen) / scale) if scale else 0.0
+    if result.smoothness < ROUGH:
+        result.doubt = (
+            f"the training is not smooth (smoothness {result.smoothness:.2f}): changing {', '.join(given)} by {size:.0%} "
+            "up and down moves the weights in directions that have little to do with each other")
+    elif result.error > ROUGH:
+        result.doubt = (f"for a change of {size:.0%} the derivative predicts another effect than trainings show "
+                        f"(off by {result.error:.0%})")

@@ -1,0 +1,94 @@
+"""The state of a training between two steps: taken, put back, compared."""
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..errors import ReplayError
+from .randomness import restore, state_of
+
+Snapshot = dict[str, Any]
+
+
+class Held:
+    """The models, optimizers and other objects with a state_dict that a loop gave to steps()."""
+
+    def __init__(self, torch: Any, objects: tuple[Any, ...]) -> None:
+        self.torch = torch
+        self.models = [x for x in objects if isinstance(x, torch.nn.Module)]
+        self.optimizers = [x for x in objects if isinstance(x, torch.optim.Optimizer)]
+        self.others = [x for x in objects if not isinstance(x, (torch.nn.Module, torch.optim.Optimizer))]
+        if not self.optimizers or not self.models:
+            raise ReplayError("steps: give it the model and the optimizer of the loop: steps(batches, model, optimizer)")
+        for x in self.others:
+            if not (hasattr(x, "state_dict") and hasattr(x, "load_state_dict")):
+                raise ReplayError(f"steps: {type(x).__name__} has no state_dict and load_state_dict, so it cannot be put back")
+        self.params = [p for o in self.optimizers for group in o.param_groups for p in group["params"]]
+        named = {id(p): name for model in self.models for name, p in model.named_parameters()}
+        self.names = [named.get(id(p), str(i)) for i, p in enumerate(self.params)]
+        self.place = {id(p): i for i, p in enumerate(self.params)}
+        self.live = [v for o in self.optimizers for group in o.param_groups for k, v in group.items()     # made before the loop
+                     if getattr(v, "requires_grad", False)]
+        if any(p.is_complex() for p in self.params):
+            raise ReplayError("metagradient: complex parameters are not followed")
+
+    def side(self) -> list[Any]:
+        """Tensors of the models that no optimizer trains: buffers, averages of weights."""
+        return [x for model in self.models for x in (*model.parameters(), *model.buffers()) if id(x) not in self.place]
+
+    def boundary(self) -> Snapshot:
+        """What code between steps may change: options of optimizers, other objects, the random numbers."""
+        return {"options": [[{k: kept(v) for k, v in group.items() if k != "params"} for group in o.param_groups]
+                            for o in self.optimizers],
+                "others": [copy.deepcopy(x.state_dict()) for x in self.others], "random": state_of(self.torch)}
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything."""
+        return {**self.boundary(), "params": [kept(p) for p in self.params], "side": [kept(x) for x in self.side()],
+                "state": [{self.place[id(p)]: {k: kept(v) for k, v in state.items()} for p, state in o.state.items()}
+                          for o in self.optimizers]}
+
+    def put_boundary(self, found: Snapshot) -> None:
+        for x, state in zip(self.others, found["others"]):
+            x.load_state_dict(copy.deepcopy(state))
+        for o, groups in zip(self.optimizers, found["options"]):
+            for group, options in zip(o.param_groups, groups):
+                for key, value in options.items():
+                    now = group.get(key)
+                    if same(now, value):
+                        continue
+                    if any(now is x for x in self.live):
+                        raise ReplayError(
+                            f"metagradient: {key!r} of an optimizer is computed from what the derivative is taken of, and was "
+                            "changed between two loops, which a replay does not follow; set it inside the loop")
+                    group[key] = kept(value)
+        restore(self.torch, found["random"])
+
+    def put(self, found: Snapshot) -> None:
+        """Back to a snapshot, of this training or of another of the same shape."""
+        if [tuple(x.shape) for x in found["params"]] != [tuple(p.shape) for p in self.params]:
+            raise ReplayError("metagradient: train() makes a model or an optimizer of other parameters each time it is called")
+        with self.torch.no_grad():
+            for p, x in zip((*self.params, *self.side()), (*found["params"], *found["side"])):
+                p.copy_(x)
+        for p in self.params:
+            p.grad = None
+        for o, states in zip(self.optimizers, found["state"]):
+            for i, state in states.items():
+                o.state[self.params[i]] = {k: kept(v) for k, v in state.items()}
+            for p in list(o.state):
+                if self.place[id(p)] not in states:
+                    del o.state[p]
+        self.put_boundary(found)
+
+
+def kept(x: Any) -> Any:
+    """A copy that nothing changes."""
+    return x.detach().clone() if hasattr(x, "detach") else copy.deepcopy(x)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Are two options equal, tensors by their values?"""
+    if hasattr(a, "detach") or hasattr(b, "detach"):
+        return type(a) is type(b) and a.shape == b.shape and bool((a.detach() == b.detach()).all())
+    return bool(a == b)

@@ -1,0 +1,169 @@
+"""Proof of attributions: trainings without some samples, against what the scores foretell."""
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..listen import engine_of
+from .bar import progress as bars
+from .loop import Steps
+
+
+class Correlation(NamedTuple):
+    """A rank correlation with the ends of its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Validation:
+    """What validate() found; print it for a table.
+
+    lds         {method: Correlation} linear datamodelling scores, the mean over the numbers
+    brittleness {method: [(k, change of the number's mean when its k strongest samples are left out), ...]}; "random", too
+    full        the numbers with all samples, (K,);   retrained (M, K) without the M subsets `left_out` (M, k)
+    seconds     of all retrainings;   method_seconds {method: of its scores}, if known
+    """
+
+    def __init__(self, full: Any, left_out: Any, retrained: Any) -> None:
+        self.full, self.left_out, self.retrained = full, left_out, retrained
+        self.lds: dict[str, Correlation] = {}
+        self.brittleness: dict[str, list[tuple[int, float]]] = {}
+        self.seconds = 0.0
+        self.method_seconds: dict[str, float] = {}
+
+    def __str__(self) -> str:
+        ks = [k for k, _ in next(iter(self.brittleness.values()), [])]
+        rows = [["method", "LDS", "95 %", *(f"without {k}" for k in ks), "seconds"]]
+        for name in dict.fromkeys([*self.lds, *self.brittleness]):
+            found = self.lds.get(name)
+            said = [f"{found.value:.3f}", f"{found.low:.3f} to {found.high:.3f}"] if found else ["", ""]
+            rows.append([name, *said, *(f"{change:+.4f}" for _, change in self.brittleness.get(name, [])),
+                         f"{self.method_seconds[name]:.2f}" if name in self.method_seconds else ""])
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join(lines)
+
+
+def validate(
+    scores: Mapping[str, Any], train: Callable[..., Any], evaluate: Callable[[Any], Any], weight: Any, *,
+    subsets: int = 100, leave_out: float = 0.05, brittle: tuple[float, ...] = (0.02, 0.05, 0.1), workers: int | None = None,
+    seed: int = 0, progress: bool | None = None,
+) -> Validation:
+    """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} foretell.
+
+    train, evaluate  as of metagradient(): train(steps, weight), where left-out samples have weight 0
+    weight           (N,) ones
+    subsets          how many, of the share `leave_out` of the samples each
+    brittle          shares of the strongest samples to leave out: those that lower the numbers' mean the most
+    workers          processes, by default one for each core; 1: none besides this one
+
+    A score is the derivative of the number in a sample's weight: of what is left out, the sum of the scores foretells the
+    change.  The linear datamodelling score is the rank correlation of foretold and true numbers over the subsets (Ilyas et al.
+    2022, Park et al. 2023); its interval is that of a bootstrap over subsets.  Processes are forked; where that is impossible
+    everything runs in this one.
+    """
+    torch = engine_of(weight).torch
+    N = len(weight)
+    tables = {name: as_array(x).reshape(N, -1) for name, x in scores.items()}
+    size = max(1, round(leave_out * N))
+    if not tables or not 0 < leave_out < 1 or subsets < 3:
+        raise ValueError("validate: expected scores of at least one method, leave_out between 0 and 1, and 3 subsets or more")
+    draw = np.random.default_rng(seed)
+    left_out = np.stack([draw.choice(N, size, replace=False) for _ in range(subsets)])
+    orders = {name: np.argsort(table.mean(1), kind="stable") for name, table in tables.items()}
+    orders["random"] = draw.permutation(N)
+    ks = list(dict.fromkeys(max(1, round(share * N)) for share in brittle))
+    begin = time.perf_counter()
+    jobs = [np.zeros(0, int), *left_out, *(order[:k] for order in orders.values() for k in ks)]
+    with bars(progress) as bar:
+        values = retrain(torch, train, evaluate, weight, jobs, workers, bar("retrainings", len(jobs)))
+    found = Validation(values[0], left_out, values[1:subsets + 1])
+    found.seconds = time.perf_counter() - begin
+    for name, table in tables.items():
+        if table.shape[1] != len(found.full):
+            raise ValueError(f"validate: {name} scores {table.shape[1]} numbers, evaluate() gives {len(found.full)}")
+        foretold = -np.stack([table[out].sum(0) for out in left_out])
+        found.lds[name] = correlation(foretold, found.retrained, draw)
+    changes = (values[subsets + 1:].mean(1) - found.full.mean()).reshape(len(orders), len(ks))
+    found.brittleness = {name: [(k, float(x)) for k, x in zip(ks, row)] for name, row in zip(orders, changes)}
+    found.method_seconds = dict(getattr(scores, "seconds", {}))
+    return found
+
+
+Job = tuple[Any, Callable[..., Any], Callable[[Any], Any], Any]
+_job: list[Job] = []                                    # what forked processes inherit
+
+
+def retrain(torch: Any, train: Any, evaluate: Any, weight: Any, jobs: list[Any], workers: int | None,
+            advance: Callable[[], None]) -> Any:
+    """(len(jobs), K): the numbers without the samples of each job."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = min(cores if workers is None else workers, len(jobs))
+    forks = "fork" in multiprocessing.get_all_start_methods() and weight.device.type == "cpu"
+    _job.append((torch, train, evaluate, weight))
+    rows = []
+    try:
+        if workers < 2 or not forks:
+            for out in jobs:
+                rows.append(without(out))
+                advance()
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)     # of forks in processes with threads, which wait here
+                with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), torch.set_num_threads, (1,)) as pool:
+                    for row in pool.map(without, jobs):
+                        rows.append(row)
+                        advance()
+    finally:
+        _job.pop()
+    return np.stack(rows)
+
+
+def without(out: Any) -> Any:
+    """The numbers of a training in which the samples `out` have weight 0."""
+    torch, train, evaluate, weight = _job[-1]
+    given = weight.detach().clone()
+    if len(out):
+        given[torch.tensor(out)] = 0
+    made = train(Steps(), given)
+    with torch.no_grad():
+        return as_array(evaluate(made)).reshape(-1)
+
+
+def as_array(x: Any) -> Any:
+    return np.asarray(x.detach().cpu().numpy() if hasattr(x, "detach") else x, float)
+
+
+def correlation(a: Any, b: Any, draw: Any, rounds: int = 500) -> Correlation:
+    """Spearman's of the columns of a and b (M, K), their mean, with a bootstrap over rows."""
+    M = len(a)
+    value = spearman(a, b)
+    again = [spearman(a[rows], b[rows]) for rows in draw.integers(0, M, (rounds, M))]
+    low, high = np.percentile(again, [2.5, 97.5])
+    return Correlation(value, float(low), float(high))
+
+
+def spearman(a: Any, b: Any) -> float:
+    found = []
+    for x, y in zip(a.T, b.T):
+        x, y = ranks(x), ranks(y)
+        x, y = x - x.mean(), y - y.mean()
+        size = np.sqrt((x @ x) * (y @ y))
+        found.append(x @ y / size if size else 0.0)
+    return float(np.mean(found))
+
+
+def ranks(x: Any) -> Any:
+    """Ranks from 0, equal numbers sharing their mean."""
+    _, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    ends = np.cumsum(count)
+    return ((ends - count + ends - 1) / 2)[place]

@@ -1,0 +1,123 @@
+"""Recordings of several ranks as one: who waited for whom, which call differs, what became of a gradient."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrograd.cli.command_line import main
+from retrograd.microscope import Recording, RecordingError, merge
+from retrograd.microscope.answers.ranks import Ranks
+
+from .ranks import ended, found, needs_mpi, ours, theirs
+
+pytestmark = [needs_mpi, pytest.mark.once]
+
+
+def recorded(start: Any, folder: Path, *how: str) -> Ranks:
+    start(2, "recorded.py", str(folder), *how, **({"status": None} if start is ours and how else {}))
+    return merge(str(folder / "run.*.trace"))
+
+
+@pytest.fixture(scope="module", params=[ours, pytest.param(theirs, marks=pytest.mark.oracle)], ids=["ours", "pytorch"])
+def ranks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ranks:
+    return recorded(request.param, tmp_path_factory.mktemp("run"))
+
+
+def test_ranks_that_agree_did_not_diverge_and_each_exchange_has_its_line(ranks: Ranks) -> None:
+    assert list(ranks.by_rank) == [0, 1] and ranks.diverged() is None
+    waiting = ranks.waiting()
+    for one, other in ((0, 1), (1, 0)):
+        assert waiting[one]["for_others"] == pytest.approx(waiting[other]["kept_waiting"])
+        assert waiting[one]["for_others"] <= waiting[one]["waited"] <= waiting[one]["collectives"]
+    assert [one.name for one in ranks.exchanges[0]].count("barrier") == 1
+    assert all(one.where is not None and "recorded.py:" in one.where for one in ranks.exchanges[0])
+
+
+def test_the_late_rank_kept_the_other_waiting() -> None:
+    def rank(number: int, clock: int, t: int, dt: int) -> Recording:
+        rec = Recording()
+        rec.header = {"rank": number, "clock": clock, "host": "a", "groups": {"0": [0, 1]}, "engine": "retrograd"}
+        rec.rows.append(("collective", t, dt, 0, "barrier", "0", 1, 0, dt, -1, None))
+        return rec
+
+    waiting = merge([rank(1, 1000, 70, 30), rank(0, 900, 50, 160)]).waiting()     # begin at 70 and -50
+    assert waiting[0] == pytest.approx({"collectives": 160e-9, "waited": 160e-9, "for_others": 120e-9, "kept_waiting": 0})
+    assert waiting[1] == pytest.approx({"collectives": 30e-9, "waited": 30e-9, "for_others": 0, "kept_waiting": 120e-9})
+
+
+def test_what_became_of_a_gradient_is_the_mean_kept_apart_or_what_a_hook_made(ranks: Ranks) -> None:
+    first, second = ranks.averaged("plain.module.a.weight")
+    assert (first.code, second.code) == ("mean", "no_sync") and first.after[0] == pytest.approx(first.after[1])
+    assert second.where is not None and "recorded.py:" in second.where and second.after[0] != pytest.approx(second.after[1])
+    third, = ranks.averaged("hooked.module.a.weight")
+    assert third.code == "comm_hook" and "halved" in third.text and third.where is not None
+    with pytest.raises(KeyError, match="no parameter 'nothing' was recorded"):
+        ranks.averaged("nothing")
+
+
+def test_a_missing_gradient_and_a_silent_hook_name_the_ranks(ranks: Ranks) -> None:
+    cause = ranks.why_none("plain.module.idle.bias")
+    assert cause.code == "unused_parameter" and cause.text.startswith("ranks 0, 1: ")
+    assert "find_unused_parameters" in cause.way_out
+    cause = ranks.why_not_fired("late")
+    assert cause.code == "unused_parameter" and cause.text.startswith("ranks 0, 1: ")
+    assert ranks.why_none("hooked.module.a.weight").code == "has_grad"
+    assert ranks.by_rank[1].why_none("plain.module.idle.bias").text.startswith("rank 1: ")
+
+
+def test_the_page_has_a_lane_for_each_rank_and_no_script(ranks: Ranks, tmp_path: Path) -> None:
+    ranks.to_html(tmp_path / "run.html", "<b>")
+    page = (tmp_path / "run.html").read_text()
+    assert page.count(">rank 0</text>") == page.count(">rank 1</text>") == 1 and "&lt;b&gt;" in page
+    assert "<script" not in page and "<b>" not in page and page.count('class="others"') >= 2 and "came last" in page
+
+
+@pytest.mark.parametrize("start", [ours, pytest.param(theirs, marks=pytest.mark.oracle)], ids=["ours", "pytorch"])
+def test_the_first_call_that_differs_is_found_with_its_lines(start: Any, tmp_path: Path, capsys: Any) -> None:
+    ranks = recorded(start, tmp_path, "apart")
+    apart = ranks.diverged()
+    assert apart is not None and [one and one.name for one in apart.calls.values()] == ["all_reduce", "broadcast"]
+    lines = [one.where.rpartition(":")[2] for one in apart.calls.values() if one is not None and one.where]
+    program = (Path(__file__).parent / "recorded.py").read_text().splitlines()
+    assert [program[int(line) - 1].strip() for line in lines] == ["d.all_reduce(torch.ones(2))", "d.broadcast(torch.ones(2), 0)"]
+    assert ranks.why_none("plain.module.idle.bias").code == "diverged"
+    assert main(["merge", *map(str, tmp_path.glob("*.trace")), "-o", str(tmp_path / "run.html")]) == 1
+    assert "ranks took different branches" in capsys.readouterr().out and (tmp_path / "run.html").exists()
+
+
+def test_ranks_that_go_astray_under_trace_write_their_recordings_before_they_end(tmp_path: Path) -> None:
+    (tmp_path / "astray.py").write_text("""
+import torch, torch.distributed as d
+d.init_process_group("gloo")
+torch.ones(2, requires_grad=True).sum().backward()
+if d.get_rank():
+    d.barrier()
+d.all_reduce(torch.ones(2))
+""")
+    command = [found() or "", "-n", "2", sys.executable, "-m", "retrograd", "trace", "-o", str(tmp_path / "run.trace")]
+    assert ended([*command, str(tmp_path / "astray.py")], 60, {}, None).returncode != 0
+    apart = merge(str(tmp_path / "run.*.trace")).diverged()
+    assert apart is not None and "all_reduce in rank 0 at" in str(apart) and "barrier in rank 1 at" in str(apart)
+
+
+@pytest.mark.oracle
+def test_shards_of_pytorchs_fully_shard_are_the_parameters_whose_whole_gradients_a_pass_computes(tmp_path: Path) -> None:
+    theirs(2, "fully_sharded.py", str(tmp_path))
+    ranks = merge(str(tmp_path / "run.*.trace"))
+    assert ranks.diverged() is None
+    assert [one.code for one in ranks.averaged("a.weight")] == ["mean", "no_sync", "mean"]
+    assert ranks.averaged("b.bias")[1].text == "not averaged: set_requires_gradient_sync(False) kept it apart"
+    assert {one.name for one in ranks.exchanges[0]} == {"all_gather_into_tensor", "reduce_scatter_tensor"}
+    assert ranks.why_none("idle.bias").code == "module_not_called" and ranks.why_none("b.bias").code == "has_grad"
+    assert ranks.why_not_fired("late").code == "sharded"
+
+
+def test_recordings_that_do_not_belong_together_are_refused(ranks: Ranks) -> None:
+    with pytest.raises(RecordingError, match="two recordings are of rank 0"):
+        merge([ranks.by_rank[0], ranks.by_rank[0]])
+    with pytest.raises(RecordingError, match="no recordings"):
+        merge([])
