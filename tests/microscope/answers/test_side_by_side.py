@@ -113,7 +113,7 @@ def test_parts_of_recordings_and_what_is_none() -> None:
     plain, bare = run(retrograd), run(retrograd, 2.0, norms=False)
     found = compare(plain, bare)
     assert not found and any("nothing of b was measured" in note for note in found.notes)
-    with pytest.raises(TypeError, match="expected two recordings"):
+    with pytest.raises(TypeError, match="b must be a Recording"):
         compare(plain, "run.trace")                     # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rtol must be"):
         compare(plain, plain, rtol=-1)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import pytest
@@ -215,3 +216,39 @@ def test_no_step_of_dp_sgd_takes_a_gradient_that_is_not_private(torch: Any) -> N
         microscope.dp_sgd_step(cap.grads(), torch.optim.SGD(encoder.parameters(), 0.1), 1.0, 1.0)
     for p, old in zip((*encoder.parameters(), *head.parameters()), before):
         assert torch.equal(p, old)
+
+
+def test_gradients_of_a_share_of_each_loss_are_not_clipped_or_made_private_in_silence(torch) -> None:
+    net = torch.nn.Linear(3, 2)
+    x, y = torch.randn(6, 3), torch.tensor([0, 1, 0, 1, 1, 0])
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with capture(net) as cap:
+        torch.nn.functional.cross_entropy(net(x), y).backward()
+    with capture(net) as summed:
+        torch.nn.functional.cross_entropy(net(x), y, reduction="sum").backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.allclose(cap.grads(scale=1.0).clip(1e6)["weight"] * 6, summed.grads().clip(1e6)["weight"], rtol=1e-5)
+    with pytest.warns(UserWarning, match="clip: the loss's reduction multiplied"):
+        cap.grads().clip(1.0)
+    for call in (lambda g: microscope.private_gradient(g, 1.0, 1.0), lambda g: microscope.dp_sgd_step(g, optimizer, 1.0, 1.0),
+                 microscope.noise_scale, microscope.fisher_diagonal, lambda g: microscope.noise_scale(g.select("weight"))):
+        with pytest.raises(CaptureError, match=r"multiplied every sample's gradient by 1/6. Call grads\(scale='sample'\)"):
+            call(cap.grads())
+        call(cap.grads(scale="sample"))
+
+
+def test_an_empty_draw_takes_a_private_step_of_noise_alone(torch) -> None:
+    net = torch.nn.Linear(3, 2)
+    net.bias.requires_grad_(False)
+    optimizer = torch.optim.SGD(net.parameters(), 1.0)
+    before, bias = net.weight.detach().clone(), net.bias.detach().clone()
+    with pytest.raises(CaptureError, match=r"batch of no samples; skip it.*dp_sgd_step\(None"), capture(net):
+        net(torch.ones(0, 3))
+    with pytest.raises(ValueError, match="an empty draw needs expected"):
+        microscope.dp_sgd_step(None, optimizer, 2.0, 3.0)
+    assert net.weight.grad is None
+    torch.manual_seed(0)
+    microscope.dp_sgd_step(None, optimizer, 2.0, 3.0, expected=4)
+    torch.manual_seed(0)
+    assert torch.allclose(net.weight, before - torch.randn(2, 3) * 6 / 4) and torch.equal(net.bias, bias)

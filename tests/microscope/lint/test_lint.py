@@ -67,7 +67,7 @@ def test_our_own_examples_are_clean() -> None:
 def test_what_is_not_python() -> None:
     with pytest.raises(SyntaxError):
         lint_source("def f(:")
-    with pytest.raises(TypeError, match="expected modules"):
+    with pytest.raises(TypeError, match="expected a module"):
         lint(3)
 
 

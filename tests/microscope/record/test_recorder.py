@@ -212,7 +212,7 @@ def test_recordings_do_not_nest() -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(TypeError, match="expected modules"):
+    with pytest.raises(TypeError, match="expected a module"):
         record(3)
     with pytest.raises(ValueError, match="values must be"):
         record(values="some")

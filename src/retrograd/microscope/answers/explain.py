@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from .. import _hooked
+from ..arguments import checked
 from ..listen.sites import HOME, Sites, name_of
 from ..plain_text import escaped, meant
 from ..record import multi_grad
@@ -54,6 +55,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@checked
 def explain(x: Any, rec: Recording | None = None) -> Explanation:
     """What x is: a tensor, parameter, node, module or the handle of a hook, of retrograd or torch.
 

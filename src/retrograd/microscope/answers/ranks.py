@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import FilePath, checked
 from ..plain_text import escaped
 from ..record.exchanges import UNFINISHED
 from ..record.recorder import RecordingError
@@ -91,7 +92,8 @@ class Averaged:
         return f"pass {self.step}: {self.code}: {self.text}{place}\n  norms: {told(self.local)}; afterwards {told(self.after)}"
 
 
-def merge(recordings: Any) -> Ranks:
+@checked
+def merge(recordings: FilePath | Iterable[Recording | FilePath]) -> Ranks:
     """Recordings of the ranks of one run -> Ranks, which answers for all of them.
 
     recordings  Recordings, names of files that Recording.save wrote, or a pattern such as "run.*.trace"

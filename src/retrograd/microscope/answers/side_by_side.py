@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..plain_text import escaped
 from ..record.recording import Event, Recording, Value
 from .compare import short, spans
@@ -122,6 +123,7 @@ class SideBySide:
         write_page(self.recordings[0], path, title or "two recordings - retrograd", self)
 
 
+@checked
 def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int | None = None, *,
             rtol: float = 1e-5) -> SideBySide:
     """Two recordings side by side: of two runs, two engines, a replay; also from files.
@@ -129,9 +131,6 @@ def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int |
     step_a, step_b   a training step of each, counted from 1, instead of all; compare(rec, rec, 1, 2): two steps of one
     rtol             how far norms (least and greatest values, too) may be apart in proportion and count as equal
     """
-    for rec in (a, b):
-        if not isinstance(rec, Recording):
-            raise TypeError(f"compare: expected two recordings (microscope.record, microscope.load), got {type(rec).__name__}")
     if not rtol >= 0:
         raise ValueError(f"compare: rtol must be 0 or more, not {rtol!r}")
     whole = a.engine == b.engine

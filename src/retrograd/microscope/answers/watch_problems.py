@@ -117,7 +117,7 @@ class Loop:
 
 def listed(model: Any) -> Iterator[tuple[Any, str]]:
     """Layers and parameters in Python lists, where parameters() does not find them: (whose attribute, what and the way out)."""
-    engine = engine_of_module(model)
+    engine = engine_of_module(model, "watch")
     Module, Tensor = engine.Module, engine.Tensor
     known = {id(m) for m in model.modules()} | {id(p) for p in model.parameters()}
     for path, module in model.named_modules():

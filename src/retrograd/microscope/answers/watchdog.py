@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..arguments import FilePath, checked
 from ..listen.sites import Sites
 from ..plain_text import escaped
 from ..record.exchanges import rank_of_process
@@ -66,7 +67,8 @@ class Verdict:
         return "\n  ".join([f"{self.code}: {self.text}", *map(str, self.places.values())])
 
 
-def watchdog(seconds: float = 30.0, every: float = 1.0, folder: Any = None,
+@checked
+def watchdog(seconds: float = 30.0, every: float = 1.0, folder: FilePath | None = None,
              on: Callable[[Verdict], None] | None = None) -> Watchdog:
     """Context manager that watches the thread which opens it, and reads what the watchdogs of the other ranks say.
 

@@ -53,7 +53,7 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
     A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
     update, and w.before() before it if you want update norms.
     """
-    engine = engine_of_module(model)
+    engine = engine_of_module(model, "watch")
     if type(every) is not int or every < 1:
         raise ValueError(f"watch: every must be a positive number of steps, not {every!r}")
     if type(limit) is not int or limit < 1:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..arguments import checked
 from ..plain_text import escaped, meant
 from ..record.recording import Event, Recording
 from ..record.trace_file import source_line
@@ -52,6 +53,7 @@ def unknown(text: str, way_out: str) -> Cause:
 # -- why_none
 
 
+@checked
 def why_none(p: Any, rec: Recording | None = None) -> Cause:
     """Why p.grad is None.
 
@@ -499,6 +501,7 @@ def under_no_grad(rec: Recording, e: Event) -> Cause:
 # -- why_not_fired
 
 
+@checked
 def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
     """Why the hook behind `handle` (what register_*hook returned) did not fire.
 

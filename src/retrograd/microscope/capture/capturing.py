@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._own_hook import OwnHook
+from ..arguments import checked
 from ..errors import OF_OLD, CaptureError
 from ..listen import Engine, engine_of
 from ..listen.ear import Ear, Plan
@@ -308,7 +309,8 @@ class Capture(Waiting):
         if self.batch_size is not None:
             run.size = self.batch_size
         if run.size == 0:
-            raise CaptureError("capture: the model was called with a batch of no samples")
+            raise CaptureError("capture: the model was called with a batch of no samples; skip it.  Where DP-SGD drew an empty "
+                               "batch, dp_sgd_step(None, ...) takes its step of noise alone")
         if run is before and run.size != size:
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
 
@@ -728,6 +730,7 @@ class Capture(Waiting):
             refused.pop(n, None)
         return run, found, refused
 
+    @checked
     def fill(self, loss: Callable[..., Any], *batch: Any, how: str = "loop", reduction: str = "sum") -> None:
         """Find the samples' gradients of parameters that coverage() says are missing, by calling the model for each sample.
 
@@ -740,6 +743,7 @@ class Capture(Waiting):
         from .per_sample_calls import fill
         fill(self, loss, batch, how, reduction)
 
+    @checked
     def uses(self, pattern: str = "*") -> list[Use]:
         """The captured calls of layers whose path matches, in the order of the forward pass."""
         self._drain()
@@ -751,6 +755,7 @@ class Capture(Waiting):
         self._drain()
         return cover(self)
 
+    @checked
     def grads(self, layers: Any = None, *, partial: bool = False, scale: Any = None) -> Any:
         """The quantities of this capture: a grads.Grads.
 
@@ -770,6 +775,7 @@ def listed(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
+@checked
 def capture(
     model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
     batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,

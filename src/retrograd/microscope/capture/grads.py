@@ -5,8 +5,13 @@ Samples are those of all runs in the capture, one run after the other.  N sample
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from ..._engine.warn import warn
+from ..arguments import checked
 from ..errors import CaptureError, UncoveredError
 from ..plain_text import few
 from .loss import loss_of
@@ -32,6 +37,7 @@ class Grads:
         self.cap = cap
         self.torch = cap.engine.torch
         self.partial = partial
+        self.scale = scale
         if parts is not None:                   # made by select() or segments()
             assert factors is not None and sizes is not None and runs is not None
             self._parts, self._factors, self._sizes, self._runs = parts, factors, sizes, runs
@@ -97,6 +103,20 @@ class Grads:
     def _each(self, name: str) -> list[tuple[Term | None, float, int]]:
         return [(part.get(name), f, n) for part, f, n in zip(self._parts, self._factors, self._sizes)]
 
+    def shrunk(self) -> str:
+        """What the loss's reduction did to every sample's gradient, if nobody chose a scale and it is known; else ""."""
+        if self.scale is None:
+            for run, _ in self._runs:
+                try:
+                    undone = self.torch.as_tensor(factor_of(run, "sample"))
+                except CaptureError:
+                    continue
+                if bool((undone != 1).any()):
+                    by = f"1/{float(undone):g}" if undone.numel() == 1 else "a factor of its own"
+                    return (f"the loss's reduction multiplied every sample's gradient by {by}. Call grads(scale='sample') for "
+                            "the gradients of the samples' own losses, or grads(scale=1.0) to keep these")
+        return ""
+
     def across(self, group: Any = None) -> Any:
         """The samples of all ranks of a group, of which these are one rank's: an Across.  All ranks call it."""
         from .across import Across
@@ -104,6 +124,7 @@ class Grads:
 
     # Sums
 
+    @checked
     def weight_grad(self, reduction: str = "sum") -> dict[str, Any]:
         """{name: (*shape)}: the gradient of each weight, summed over samples, or their mean."""
         if reduction not in ("sum", "mean"):
@@ -113,26 +134,30 @@ class Grads:
             return ByName({name: sum_of([scaled(t.total(), f * share) for t, f, _ in self._each(name) if t is not None])
                            for name in self.names})
 
+    @checked
     def clip(self, max_norm: float) -> dict[str, Any]:
         """{name: (*shape)}: every sample's gradient scaled to at most max_norm over all weights, then summed.
 
-        One backward pass: norms first, then sums of weighted factors ("book-keeping", Bu et al. 2022).
+        One backward pass: norms first, then sums of weighted factors ("book-keeping", Bu et al. 2022).  A UserWarning if the
+        loss was a mean and grads() was given no scale: then the norms are those of 1/N of each sample's loss.
         """
-        if isinstance(max_norm, bool) or not isinstance(max_norm, (int, float)):
-            raise TypeError(f"clip: max_norm must be a number, got {type(max_norm).__name__}")
         if not max_norm > 0:
             raise ValueError(f"clip: max_norm must be positive, got {max_norm!r}")
         self._samples("clip")
+        if shrunk := self.shrunk():
+            warn(f"clip: {shrunk}")
         with self.torch.no_grad():
             norms = self.norms()
             weights = (max_norm / norms.clamp(min=1e-30)).clamp(max=1.0)
             return self.weighted(weights)
 
+    @checked
     def weighted(self, weights: Any) -> dict[str, Any]:
         """{name: (*shape)}: the sum of every sample's gradient times weights (N,)."""
         self._samples("weighted")
-        if tuple(weights.shape) != (len(self),):
-            raise ValueError(f"weighted: expected weights of shape ({len(self)},), got {tuple(weights.shape)}")
+        shape = tuple(weights.shape) if hasattr(weights, "shape") else type(weights).__name__
+        if shape != (len(self),):
+            raise ValueError(f"weighted: expected weights of shape ({len(self)},), got {shape}")
         with self.torch.no_grad():
             pieces = weights.split(self._sizes)
             return ByName({name: sum_of([scaled(t.total(w), f) for (t, f, _), w in zip(self._each(name), pieces)
@@ -165,6 +190,7 @@ class Grads:
                 pieces.append(value if f == 1 else times(T, value, f))
         return pieces[0] if len(pieces) == 1 else T.cat(pieces)
 
+    @checked
     def norms(self, per_layer: bool = False) -> Any:
         """(N,) norms of every sample's gradient over all weights; {name: (N,)} per_layer."""
         self._samples("norms")
@@ -187,6 +213,7 @@ class Grads:
             return self.torch.zeros(self._sizes[k], dtype=like.dtype, device=like.device)
         return scaled(term.norms2(), f * f)
 
+    @checked
     def dots(self, other: Grads | None = None, per_layer: bool = False) -> Any:
         """(N, M) dot products of every sample's gradient with every one of `other` (itself by default)."""
         other = self if other is None else other
@@ -215,6 +242,7 @@ class Grads:
 
     # Factors
 
+    @checked
     def factors(self, name: str) -> tuple[Any, Any]:
         """(a (N, T, I), delta (N, T, O)) of a weight kept as delta (x) a; CaptureError for one that is not."""
         self._samples("factors")
@@ -227,6 +255,7 @@ class Grads:
             return a[0], d[0]
         return self.torch.cat(a), self.torch.cat(d)
 
+    @checked
     def kronecker(self, sample: int) -> dict[str, Kronecker]:
         """{name: the sample's gradient as a lazy sum of delta (x) a}, for weights kept so."""
         self._samples("kronecker")
@@ -241,6 +270,7 @@ class Grads:
             raise CaptureError("kronecker: none of these weights is kept as delta (x) a; see coverage()")
         return found
 
+    @checked
     def project(self, dim: int, seed: int = 0) -> dict[str, Any]:
         """{name: (N, dim)}: random projections, whose dot products are those of the gradients in expectation.
 
@@ -297,9 +327,10 @@ class Grads:
             parts.append({name: part[name] if at is None and where is None else part[name].take(at, where)
                           for name in names if name in part})
             sizes.append(n if at is None else len(self.torch.arange(n)[at]))
-        return Grads(self.cap, parts=parts, factors=self._factors, sizes=sizes, runs=self._runs)
+        return Grads(self.cap, parts=parts, factors=self._factors, sizes=sizes, runs=self._runs, scale=self.scale)
 
-    def segments(self, cu_seqlens: Any) -> Grads:
+    @checked
+    def segments(self, cu_seqlens: Iterable[Any]) -> Grads:
         """Samples out of packed sequences: sequence s is tokens cu_seqlens[s] to cu_seqlens[s + 1] of all N * T."""
         T = self.torch
         ends = [int(n) for n in cu_seqlens]
@@ -320,7 +351,8 @@ class Grads:
         with T.no_grad():
             parts = [{name: term.split((sequence, place), len(lengths), max(lengths))
                       for name, term in self._parts[0].items()}]
-        return Grads(self.cap, parts=parts, factors=self._factors, sizes=[len(lengths)], runs=self._runs)
+        return Grads(self.cap, parts=parts, factors=self._factors, sizes=[len(lengths)], runs=self._runs,
+                     scale=self.scale)
 
 
 class Kronecker:
@@ -344,6 +376,8 @@ class Kronecker:
 
     def dot(self, v: Any) -> Any:
         """Inner product with a matrix (O, I), or a vector of its columns (O * I,)."""
+        if not hasattr(v, "ndim"):
+            raise TypeError(f"dot: expected a tensor (O, I) or (O * I,), got {type(v).__name__}")
         if v.ndim == 1:
             O, I = self.shape
             v = v.reshape(I, O).T
@@ -370,7 +404,10 @@ class Patterns:
     """Patterns of names of parameters or of their modules; a name without * or ? is looked up."""
 
     def __init__(self, patterns: Any) -> None:
-        given = [patterns] if isinstance(patterns, str) else list(patterns)
+        given = [patterns] if isinstance(patterns, str) or not hasattr(patterns, "__iter__") else list(patterns)
+        if not all(isinstance(k, str) for k in given):
+            raise TypeError("layers: expected patterns of names of parameters or modules, got "
+                            f"{', '.join(sorted({type(k).__name__ for k in given if not isinstance(k, str)}))}")
         self.wild = [k for k in given if any(c in k for c in "*?[")]
         self.plain = set(given)
 
@@ -386,7 +423,11 @@ def index(T: Any, which: Any) -> Any:
         return which
     if isinstance(which, int):
         which = [which]
-    return T.tensor(which) if isinstance(which, (list, tuple, range)) else which
+    if isinstance(which, (list, tuple, range, np.ndarray)):
+        return T.tensor(which)
+    if not T.is_tensor(which):
+        raise TypeError(f"select: expected an index, a list of these, a slice or a tensor, got {type(which).__name__}")
+    return which
 
 
 def run_size(run: Run) -> int:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import checked
 from ..errors import StoreError
 
 if TYPE_CHECKING:
+    from .grads import Grads
     from .store import Record
 
 WORK = 4                # times the bytes that are read, and the scores, that a block takes while it is worked on
@@ -63,7 +65,8 @@ class Queries:
         """What is stored, in order."""
         raise NotImplementedError
 
-    def scores(self, query: Any, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Iterator[tuple[
+    @checked
+    def scores(self, query: Grads, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Iterator[tuple[
             Any, list[SampleId]]]:
         """((M, n) inner products with a batch of M queries, ids of the n samples), block by block.
 
@@ -73,7 +76,8 @@ class Queries:
         for got, block in self._scored("scores", query, layer, step, memory_mb):
             yield got, block.ids
 
-    def top(self, query: Any, k: int, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Best:
+    @checked
+    def top(self, query: Grads, k: int, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Best:
         """The k samples with the greatest inner products with each query: a Best.  Arguments as those of scores()."""
         if k < 1:
             raise ValueError(f"FactorStore.top: k must be at least 1, got {k}")
@@ -125,7 +129,8 @@ class Queries:
                     found[r.layer] = got if r.layer not in found else found[r.layer] + got
         return found
 
-    def dots(self, query: Any, layer: str = "*", step: int | None = None, progress: bool = False) -> tuple[Any, Any]:
+    @checked
+    def dots(self, query: Grads, layer: str = "*", step: int | None = None, progress: bool = False) -> tuple[Any, Any]:
         """((M, N) inner products, [(step, sample)] of the N): a batch of queries against everything stored.
 
         query is a grads.Grads; one block is in memory at a time, and the result.  Parameters that are not in both raise

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arguments import checked
 from ..errors import CaptureError
+from ..listen import engine_of
 from ..plain_text import few
 from .grads import Grads
 from .terms import Outer
 
 
+@checked
 def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
     """(N,) probabilities proportional to gradient norms (N,), mixed with a share `uniform` of equal ones.
 
     Importance sampling of training examples; the norms are those of the last layer or of all.
     Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
     """
+    if not hasattr(norms, "sum"):
+        raise TypeError(f"sampling_probabilities: norms must be a tensor (N,), got {type(norms).__name__}")
     if not 0 <= uniform <= 1:
         raise ValueError(f"sampling_probabilities: uniform must be in [0, 1], got {uniform}")
     total = norms.sum()
@@ -35,6 +40,14 @@ def of_grads(function: str, *found: Any) -> None:
                 ": call its grads()" if hasattr(x, "grads") else ""))
 
 
+def of_own_losses(function: str, grads: Any) -> None:
+    """TypeError for what are no per-sample gradients, CaptureError for those of a share of each sample's loss."""
+    of_grads(function, grads)
+    if shrunk := grads.shrunk():
+        raise CaptureError(f"{function}: {shrunk}")
+
+
+@checked
 def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any = None) -> tuple[Any, Any]:
     """(samples (count,), weights (count,)): drawn with replacement by gradient norm.
 
@@ -46,6 +59,7 @@ def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any =
     return drawn, 1 / (len(p) * p[drawn])
 
 
+@checked
 def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
     """(N_train, N_test): how much a step on a training sample lowers the loss of a test sample, to first order.
 
@@ -65,6 +79,8 @@ def influence(train: Any, test: Any, curvature: Any) -> Any:
     if set(train.names) != set(test.names):
         odd = sorted(set(train.names) ^ set(test.names))
         raise CaptureError(f"influence: train and test do not cover the same parameters: {', '.join(odd[:6])}")
+    if not hasattr(curvature, "apply"):
+        raise TypeError(f"influence: curvature must be a KFAC, as grads.kfac() makes, got {type(curvature).__name__}")
     solved = curvature.apply(test.per_sample())
     return inner(train, solved)
 
@@ -94,6 +110,7 @@ def inner(grads: Any, vectors: dict[str, Any], room: int = 1 << 24) -> Any:
     return rows[0] if len(rows) == 1 else T.cat(rows)
 
 
+@checked
 def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
                      generator: Any = None) -> dict[str, Any]:
     """{name: gradient}: clipped per sample, summed, with Gaussian noise, divided by the expected batch size.
@@ -102,7 +119,7 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
     expected          batch size to divide by; under Poisson sampling the expected one, here len(grads) by default
     Abadi et al. 2016 (arXiv:1607.00133).  The samples' gradients must be their own: grads(scale="sample").
     """
-    of_grads("private_gradient", grads)
+    of_own_losses("private_gradient", grads)
     if noise_multiplier < 0:
         raise ValueError(f"private_gradient: noise_multiplier must not be negative, got {noise_multiplier}")
     if expected is not None and not expected > 0:
@@ -111,25 +128,35 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
     if mixes:
         raise CaptureError(f"private_gradient: the loss is not known to keep samples apart ({mixes}), so a sample's gradient "
                            "depends on others and is not private")
-    T = grads.torch
-    found = {}
-    for name, g in grads.clip(max_norm).items():
-        if noise_multiplier:
-            noise = T.randn(*g.shape, generator=generator).to(g.dtype).to(g.device)
-            g = g + noise * (noise_multiplier * max_norm)
-        found[name] = g / (len(grads) if expected is None else expected)
-    return found
+    share = len(grads) if expected is None else expected
+    return {name: noisy(grads.torch, g, noise_multiplier * max_norm, generator) / share
+            for name, g in grads.clip(max_norm).items()}
 
 
+def noisy(T: Any, g: Any, deviation: float, generator: Any) -> Any:
+    """g with Gaussian noise, drawn in the default dtype."""
+    return g + T.randn(*g.shape, generator=generator).to(g.dtype).to(g.device) * deviation if deviation else g
+
+
+@checked
 def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
                 generator: Any = None) -> None:
     """Put private_gradient into every parameter's .grad and call the optimiser's step.
 
+    grads     None where Poisson sampling drew no sample: the step is noise alone, and expected must be given
     UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
-    of_grads("dp_sgd_step", grads)
     if not hasattr(optimizer, "param_groups"):
         raise TypeError(f"dp_sgd_step: expected an optimizer, got {type(optimizer).__name__}")
+    if grads is None:
+        if expected is None or not expected > 0:
+            raise ValueError(f"dp_sgd_step: an empty draw needs expected, the batch size to divide by, got {expected}")
+        for p in (p for group in optimizer.param_groups for p in group["params"] if p.requires_grad):
+            T = engine_of(p).torch
+            p.grad = noisy(T, T.zeros_like(p), noise_multiplier * max_norm, generator) / expected
+        optimizer.step()
+        return
+    of_own_losses("dp_sgd_step", grads)
     if grads.partial:
         raise CaptureError("dp_sgd_step: partial=True leaves out parameters, whose gradients would not be private")
     private = private_gradient(grads, max_norm, noise_multiplier, expected, generator)
@@ -147,6 +174,7 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
     optimizer.step()
 
 
+@checked
 def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
     """The privacy spent: epsilon at `delta` after `steps` of DP-SGD with Poisson sampling.
 
@@ -173,12 +201,14 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
     return float(accountant.get_epsilon(delta))
 
 
+@checked
 def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
     """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
 
     Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.  It holds at most `room` numbers of
     per-sample gradients at a time.
     """
+    of_own_losses("fisher_diagonal", grads)
     T = grads.torch
     grads._samples("fisher_diagonal")
     found = {}
@@ -209,6 +239,7 @@ def noise_scale(grads: Any) -> dict[str, float]:
     G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
     helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.  Wants grads(scale="sample").
     """
+    of_own_losses("noise_scale", grads)
     N = len(grads)
     if N < 2:
         raise CaptureError("noise_scale: one sample has no spread; give a batch of at least two")

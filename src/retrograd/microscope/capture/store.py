@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import FilePath, checked
 from ..errors import StoreError
 from ..listen import Engine, engine_named
+from .grads import Grads
 from .loss import loss_of
 from .queries import Queries
 from .terms import Dense, Outer, Rows, Term
@@ -109,7 +111,8 @@ class FactorStore(Queries):
     rank        of this process in a distributed run: it writes to a store of its own inside path
     """
 
-    def __init__(self, path: Any, mode: str = "a", *, shard_mb: float = 64.0, engine: str | None = None,
+    @checked
+    def __init__(self, path: FilePath, mode: str = "a", *, shard_mb: float = 64.0, engine: str | None = None,
                  rank: int | None = None, dtype: str | None = None) -> None:
         if mode not in ("a", "r", "w"):
             raise ValueError(f"FactorStore: mode is 'a', 'r' or 'w', got {mode!r}")
@@ -250,7 +253,8 @@ class FactorStore(Queries):
 
     # Writing
 
-    def append(self, grads: Any, step: int, samples: Sequence[int] | None = None, token_mask: Any = None) -> int:
+    @checked
+    def append(self, grads: Grads, step: int, samples: Sequence[int] | None = None, token_mask: Any = None) -> int:
         """Write the factors of every parameter in `grads` (a grads.Grads); -> bytes written.
 
         samples     ids of the samples (N,); 0 to N - 1 by default
@@ -260,6 +264,8 @@ class FactorStore(Queries):
             raise StoreError("FactorStore.append: the store is " + ("read only" if self.mode == "r" else "closed"))
         grads._samples("FactorStore.append")
         N = len(grads)
+        if token_mask is not None and not hasattr(token_mask, "shape"):
+            raise TypeError(f"append: token_mask must be a tensor (N, T), got {type(token_mask).__name__}")
         ids = list(range(N)) if samples is None else [int(s) for s in samples]
         if len(ids) != N or len(set(ids)) != N:
             raise ValueError(f"FactorStore.append: expected {N} different sample ids, got {len(ids)}")
@@ -310,6 +316,7 @@ class FactorStore(Queries):
 
     # Reading
 
+    @checked
     def records(self, layer: str = "*", step: int | None = None, sample: int | None = None) -> Iterator[Record]:
         """What is stored, in order: layer is a pattern of parameter names, sample an id.  The open shard is not seen."""
         for store, shard, _, about in self._all():
@@ -337,6 +344,7 @@ class FactorStore(Queries):
         """Names of the parameters, in the order in which they first appear."""
         return list(dict.fromkeys(r.layer for r in self.records()))
 
+    @checked
     def read(self, layer: str, sample: int, step: int | None = None) -> dict[str, Any]:
         """{"a": (T, I), "delta": (T, O)} of one sample of one weight; the latest step by default.  KeyError."""
         if self._where is None:

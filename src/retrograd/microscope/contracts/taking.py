@@ -12,6 +12,7 @@ import numpy as np
 
 from ..answers.compare import amount
 from ..answers.why import Cause, hook_of, why_none
+from ..arguments import checked
 from ..errors import CaptureError
 from ..listen import engine_of, engine_of_module, retrograd
 from ..record.recorder import record
@@ -24,6 +25,7 @@ from .kept import TEXT, Contract, Gradient, Hook, Output, Parameter, Silent
 PLACE = re.compile(r" \([^()]*:\d+\)")          # file:line: lines move
 
 
+@checked
 def contract(
     model: Any, batch: Any, loss: Callable[..., Any] | None = None, *, forward: Callable[..., Any] | None = None, seed: int = 0,
 ) -> Contract:
@@ -40,7 +42,7 @@ def contract(
     with seeded(seed):
         if isinstance(model, type) or callable(model) and not hasattr(model, "named_parameters"):
             model = model()
-        torch = engine_of_module(model).torch
+        torch = engine_of_module(model, "contract").torch
         with other_buffers(model), other_grads(model), torch.enable_grad():
             with record(model) as rec:
                 number = loss_of(model, batch, loss, forward)
@@ -49,6 +51,7 @@ def contract(
             return read(rec, model, float(number.detach()), seed)
 
 
+@checked
 def assert_contract(
     path: Any, model: Any, batch: Any = None, loss: Callable[..., Any] | None = None, *,
     forward: Callable[..., Any] | None = None, seed: int | None = None, rtol: float = 1e-3,

@@ -46,7 +46,7 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: Any = "flight",
     the signal, and on write().  Gradients of a loss that a GradScaler scaled may overflow; 20 times in a row is trouble.
     What it hears is this thread's; a process forked from it (a DataLoader's worker) records and writes nothing.
     """
-    engine = engine_of_module(model)
+    engine = engine_of_module(model, "flight")
     if type(keep) is not int or keep < 1:
         raise ValueError(f"flight: keep must be a positive number of steps, not {keep!r}")
     if spike is not None and not spike > 0:

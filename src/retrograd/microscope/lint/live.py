@@ -13,6 +13,7 @@ from .._hooked import Hooked
 from ..answers.graph_of import links
 from ..answers.watch_problems import listed
 from ..answers.why import CONTAINERS, hook_of, module_of, why_none
+from ..arguments import checked
 from ..listen import engine_of_module
 from ..listen.sites import Sites, name_of
 from ..record.recording import Recording
@@ -40,14 +41,17 @@ NAMES = {
 }
 
 
+@checked
 def lint(model: Any, *, optimizer: Any = None, rec: Recording | None = None) -> list[Problem]:
     """The problems that a model's hooks show and, with a recording, those that show only when they run.
 
     optimizer   also checks that it has the model's parameters
     """
-    engine_of_module(model)
+    engine_of_module(model, "lint")
     found = list(Live(model).problems())
     if optimizer is not None:
+        if not hasattr(optimizer, "param_groups"):
+            raise TypeError(f"lint: expected an optimizer, got {type(optimizer).__name__}")
         found.extend(of_optimizer(model, optimizer))
     if rec is not None:
         found.extend(lint_recording(rec))
@@ -205,6 +209,7 @@ def of_optimizer(model: Any, optimizer: Any) -> Iterator[Problem]:
 # -- what a recording shows
 
 
+@checked
 def lint_recording(rec: Recording) -> list[Problem]:
     """The problems that a recording shows: hooks that never fired, parameters without gradients, edits that surprise."""
     return sorted(set(Recorded(rec).problems()))

@@ -5,11 +5,12 @@ A rule speaks when the source leaves no doubt, as far as one file can tell; it f
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..answers.read_off import SHOWN
+from ..arguments import checked
 from ..plain_text import escaped
 from .source import ARITY, OF_OPTIMIZERS, Source, keyword, method_of, place, results, text_of
 
@@ -502,7 +503,8 @@ def data(source: Source) -> Found:
                              f"use {on}, or {on}.detach() where you want no gradient")
 
 
-def lint_source(text: str, file: str = "<string>", rules: Any = None) -> list[Problem]:
+@checked
+def lint_source(text: str, file: str = "<string>", rules: Container[str] | None = None) -> list[Problem]:
     """The problems in source text, by line.  SyntaxError if it does not parse."""
     source = Source(text, file)
     found = []

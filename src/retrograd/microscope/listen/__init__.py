@@ -58,12 +58,12 @@ def engine_of(x: Any) -> Engine:
         f"{type(x).__qualname__}")
 
 
-def engine_of_module(model: Any) -> Engine:
-    """The engine of a module.  TypeError for what is none."""
+def engine_of_module(model: Any, asked: str) -> Engine:
+    """The engine of a module.  TypeError, in the name of the function that was `asked`, for what is none."""
     loaded = sys.modules.get("torch")
     if isinstance(model, (retrograd.nn.Module, getattr(getattr(loaded, "nn", None), "Module", ()))):
         return engine_of(model)
-    raise TypeError(f"record: expected modules (retrograd.nn.Module or torch.nn.Module), got {type(model).__name__}")
+    raise TypeError(f"{asked}: expected a module (retrograd.nn.Module or torch.nn.Module), got {type(model).__name__}")
 
 
 __all__ = ["Engine", "engine_named", "engine_of", "engine_of_module"]

@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from .._hooked import Hooked
+from ..arguments import checked
 from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
@@ -32,6 +33,7 @@ class RecordingError(RuntimeError):
     """A recording cannot start, or cannot be used as asked."""
 
 
+@checked
 def record(
     *models: Any, ops: bool = True, nodes: bool = True, norms: bool = True, values: str | None = None,
     limit: int = LIMIT, max_bytes: int = VALUES, engine: str | None = None, replay: bool = False,
@@ -330,7 +332,7 @@ def taps_for(models: tuple[Any, ...], engine: str | None) -> list[Any]:
     """The taps that a recording of these models needs."""
     wanted = set() if engine is None else {engine}
     for model in models:
-        home = engine_of_module(model).name
+        home = engine_of_module(model, "record").name
         if engine is not None and home != engine:
             raise RecordingError(f"record: a model of {home} and engine={engine!r}")
         wanted.add(home)

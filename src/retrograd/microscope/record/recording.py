@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+from ..arguments import FilePath, checked
 from ..plain_text import escaped
 from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 
@@ -399,6 +400,7 @@ class Recording:
         return (f"<Recording of {self.engine}: {len(self.rows)} events"
                 + (f", {lost} dropped" if lost else "") + state + ">")
 
+    @checked
     def replay(self, without: Any = None, replacing: Any = None, gradient: Any = None, number: int | None = None,
                outputs: Any = None, weights: Any = None) -> Any:
         """Run a recorded step again with hooks, outputs of modules or weights replaced, or from another gradient: a Replay.
@@ -411,11 +413,13 @@ class Recording:
         from .replay import replay
         return replay(self, without, replacing, gradient, number, outputs, weights)
 
+    @checked
     def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
         """Where this recording and another first differ, in which gradients and hooks: a Difference."""
         from .replay import diff
         return diff(self, other, rtol)
 
+    @checked
     def compare(self, step_a: int, step_b: int) -> Any:
         """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran, what was skipped.
 
@@ -426,17 +430,20 @@ class Recording:
 
     # -- other formats
 
-    def to_chrome(self, path: Any) -> None:
+    @checked
+    def to_chrome(self, path: FilePath) -> None:
         """Write a trace for https://ui.perfetto.dev and chrome://tracing."""
         from .export import to_chrome, write
         write(to_chrome(self), path)
 
-    def to_dot(self, path: Any) -> None:
+    @checked
+    def to_dot(self, path: FilePath) -> None:
         """Write the backward graph for Graphviz."""
         from .export import to_dot, write
         write(to_dot(self), path)
 
-    def to_json(self, path: Any) -> None:
+    @checked
+    def to_json(self, path: FilePath) -> None:
         """Write everything as one JSON object."""
         from .export import to_json, write
         write(to_json(self), path)
@@ -448,14 +455,16 @@ class Recording:
 
     # -- files
 
-    def save(self, path: Any) -> None:
+    @checked
+    def save(self, path: FilePath) -> None:
         """Write JSON lines to `path`, and kept values to `path` + '.safetensors'.  The file is replaced when complete."""
         from .trace_file import save
         save(self, path)
 
     # -- looking at it
 
-    def to_html(self, path: Any, title: str | None = None) -> None:
+    @checked
+    def to_html(self, path: FilePath, title: str | None = None) -> None:
         """Write one HTML file that shows the graph, the events in order and every gradient as it arrives.
 
         It needs no server and no network.  title: the script's name unless given.
@@ -473,7 +482,8 @@ class Recording:
         return summary(self)
 
 
-def load(path: Any) -> Recording:
+@checked
+def load(path: FilePath) -> Recording:
     """Read a recording that `save` wrote.  TraceError if it is no recording, cut off or too new."""
     from .trace_file import load as read
     return read(path)

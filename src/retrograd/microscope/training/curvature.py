@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import checked
 from ..capture.parameters import parameters_of
 from ..errors import CaptureError
 from ..listen import engine_of_module
@@ -18,6 +19,7 @@ from .randomness import restore, state_of
 KINDS = ("hessian", "gauss-newton")
 
 
+@checked
 def curvature(
     model: Any, loss: Callable[..., Any], data: Iterable[Any], *, forward: Callable[..., Any] | None = None,
     layers: Any = None, reduction: str = "mean",
@@ -168,7 +170,7 @@ class Graphs:
     """The graphs of a loss's gradient, batch by batch; of a single batch the graph is kept while the weights stay."""
 
     def __init__(self, model: Any, loss: Any, data: Iterable[Any], forward: Any, layers: Any, reduction: str) -> None:
-        self.engine = engine_of_module(model)
+        self.engine = engine_of_module(model, "curvature")
         self.torch = self.engine.torch
         self.model, self.loss, self.forward = model, loss, forward
         self.data = [batch if isinstance(batch, (tuple, list)) else (batch,) for batch in data]
