@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..answers.read_off import SHOWN
 from ..arguments import checked
