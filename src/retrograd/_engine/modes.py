@@ -38,6 +38,7 @@ class State:
         self.skip: bool = False                         # the next call goes to its implementation
         self.listener: Any = None                       # NOTE [Listener] in dispatch.py
         self.engaged: bool = False                      # counted in modes.engaged
+        self.keeper: Any = None                         # NOTE [Keeper]
 
 
 class Modes:
@@ -75,6 +76,11 @@ class Modes:
 #   edge(task, to, nr, g)           for each gradient the node hands on
 #   end(task, node)                 after it ran
 # It keeps no reference to what it is shown: owning a gradient decides whether it is copied (NOTE [Who owns .grad]).
+
+# NOTE [Keeper]
+# Selective checkpointing sets `state().keeper` where it also sets hooks on saved tensors, so that only ops that find
+# `modes.usual` False ask for it.  keeper.run(node, inputs) is called in place of the node's run(), which it calls itself, or not:
+# then it makes what that would have made.
 
 # NOTE [Clerk]
 # A recorder sets `modes.clerk`, too, which is told what happens seldom, on any thread:

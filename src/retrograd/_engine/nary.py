@@ -8,7 +8,21 @@ from mypy_extensions import i64, u8
 
 from .modes import grad_on, hush, inference_on, modes, unhush
 from .node import Array, Node, Task, Value
-from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, is_complex, own_kind, pack_watched, recording
+from .op import (
+    OUT,
+    X,
+    Y,
+    alias,
+    attach,
+    check_watched,
+    edge,
+    fit,
+    is_complex,
+    keeper,
+    own_kind,
+    pack_watched,
+    recording,
+)
 from .reads import derive
 from .saved import freed, keep, keep_output, use, use_output
 from .tensor import INFERENCE, MULTI, OK, TensorBase, Version, shared_version, wrap
@@ -62,19 +76,27 @@ class Nary(Node):
                 arrays.append(x)
         if not some:
             return self.forward(arrays)
+        if not modes.usual:
+            other = keeper()
+            if other is not None:
+                return other.run(self, (xs,))
         token = hush()
         try:
             out = wrap(self.forward(arrays))
         finally:
             unhush(token)
+        self.record(xs, out)
+        if modes.observer is not None:
+            modes.observer.op(self, xs, out)
+        return out
+
+    def record(self, xs: list[Value], out: TensorBase) -> None:
+        """The node of out, when grad is on."""
         if self.wanted(xs):
             self.link(xs)
             attach(out, self)
             if self.reads & OUT:
                 self.hold(out)
-        if modes.observer is not None:
-            modes.observer.op(self, xs, out)
-        return out
 
     def run_(self, xs: list[Value]) -> TensorBase:
         """In place: the first input gets the result."""
@@ -243,6 +265,10 @@ class Many(Node):
     def run(self, x: Value) -> list[Value]:
         if not isinstance(x, TensorBase):
             return self.forward(x)
+        if not modes.usual:
+            other = keeper()
+            if other is not None:
+                return other.run(self, (x,))
         token = hush()
         try:
             arrays = self.forward(x.array)
@@ -257,11 +283,19 @@ class Many(Node):
                 if origin is not None and (
                         origin.state == OK or (origin.state != INFERENCE and grad_on() and not inference_on())):
                     origin.state = MULTI
+        self.record(x, outs)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), outs)
+        found: list[Value] = list(outs)
+        return found
+
+    def record(self, x: TensorBase, outs: list[TensorBase]) -> None:
+        """The node of outs, when grad is on."""
         if recording(x) and not (self.views and x.inference):
             self.next = edge(x)
             self.next_nr = x.nr
             self._outputs = len(outs)
-            self.like = [(y.shape, y.dtype) for y in arrays]
+            self.like = [(y.array.shape, y.array.dtype) for y in outs]
             if modes.imaginary and x.array.dtype.kind != "c":
                 self.real = x.array.dtype
             if self.keep & X:
@@ -278,10 +312,6 @@ class Many(Node):
                     self.ys.append(keep_output(out, self))
                     self.ys_version.append(shared_version(out))
                     self.ys_edits.append(shared_version(out).edits)
-        if modes.observer is not None:
-            modes.observer.op(self, (x,), outs)
-        found: list[Value] = list(outs)
-        return found
 
     def reads_field(self, field: Any) -> bool:
         return self.keep & X != 0 if field == "x" else True

@@ -64,6 +64,11 @@ def recording(t: TensorBase) -> bool:
     return it.grad and not it.inference
 
 
+def keeper() -> Any:
+    """NOTE [Keeper] in modes.py; None: nobody keeps."""
+    return state().keeper
+
+
 def sources(args: tuple[Any, ...]) -> tuple[tuple[bool, ...], Any, Any]:
     """Of a custom op on these: who wants a gradient; edges and output numbers of the tensors, None where nothing is recorded."""
     needs: list[bool] = []
@@ -209,6 +214,10 @@ class Unary(Node):
         if not isinstance(x, TensorBase):
             made = self.quick(x)
             return made if made is not None else self.forward(x)
+        if not modes.usual:
+            other = keeper()
+            if other is not None:
+                return other.run(self, (x,))
         y = self.quick(x.array)
         if y is None:
             token = hush()
@@ -217,6 +226,13 @@ class Unary(Node):
             finally:
                 unhush(token)
         out = wrap(y)
+        self.record(x, out)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), out)
+        return out
+
+    def record(self, x: TensorBase, out: TensorBase) -> None:
+        """The node of out, when grad is on."""
         if recording(x):
             self.link(x)
             if self.keep & X:
@@ -225,9 +241,6 @@ class Unary(Node):
             attach(out, self)
             if self.keep & Y:
                 self.hold(out)
-        if modes.observer is not None:
-            modes.observer.op(self, (x,), out)
-        return out
 
     def run_(self, x: TensorBase) -> TensorBase:
         """In place: x gets the result, and its history this op."""
@@ -342,14 +355,17 @@ class View(Unary):
     def run(self, x: Value) -> Value:
         if not isinstance(x, TensorBase):
             return self.forward(x)
+        if not modes.usual:
+            other = keeper()
+            if other is not None:
+                return other.run(self, (x,))
         return self.show(x, self.forward(x.array))
 
     def show(self, x: TensorBase, y: Array) -> TensorBase:
         """The Tensor of y, which shows x's memory."""
         out = shown(x, y)
-        if recording(x) and not x.inference:    # a view of an inference tensor is one, and requires no grad
-            self.link(x)
-            attach(out, self)
+        if not x.inference:                     # a view of an inference tensor is one, and requires no grad
+            self.record(x, out)
         if modes.observer is not None:
             modes.observer.op(self, (x,), out)
         return out
@@ -458,6 +474,10 @@ class Binary(Node):
         tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
         if ta is None and tb is None:
             return self.forward(a, b)
+        if not modes.usual:
+            other = keeper()
+            if other is not None:
+                return other.run(self, (a, b))
         y: Array = None
         if ta is not None and (tb is not None or type(b) is float or type(b) is int):
             y = self.quick(ta.array, tb.array if tb is not None else b)
@@ -473,6 +493,13 @@ class Binary(Node):
             finally:
                 unhush(token)
         out = wrap(y)
+        self.record(a, b, ta, tb, out)
+        if modes.observer is not None:
+            modes.observer.op(self, (a, b), out)
+        return out
+
+    def record(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase], out: TensorBase) -> None:
+        """The node of out, when grad is on; ta, tb: a and b, where they are tensors."""
         ra = ta is not None and recording(ta)
         rb = tb is not None and recording(tb)
         if ra or rb:
@@ -480,9 +507,6 @@ class Binary(Node):
             attach(out, self)
             if self.keep & Y:
                 self.hold(out)
-        if modes.observer is not None:
-            modes.observer.op(self, (a, b), out)
-        return out
 
     def run_(self, a: TensorBase, b: Value) -> Any:
         """In place: a gets the result."""

@@ -55,8 +55,7 @@ LACKS = {
         \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
         _DatasetKind"""),
     "rare": ("rarely used and not implemented yet", r"""
-        torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|CheckpointPolicy|SAC_IGNORED_OPS|
-        SelectiveCheckpointContext|create_selective_checkpoint_contexts|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
         make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
 }

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from retrograd._engine.tensor import wants_grad
+from retrograd._library.nodes import OPERATORS
 from retrograd._library.schema import FunctionSchema
 from retrograd._missing.lacks import why
 from retrograd._rules import shape
@@ -22,7 +23,12 @@ from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
 BACKENDS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "default")
 OVERLOADS = frozenset("""default Tensor Scalar int dim out self other Tensor_Scalar Scalar_Tensor Tensor_Tensor dim_IntList
-    IntList_out Tensor_mode Scalar_mode using_ints vec names stable Tensor_out Scalar_out grad_input""".split())
+    IntList_out Tensor_mode Scalar_mode using_ints vec names stable Tensor_out Scalar_out grad_input""".split()).union(
+        path.partition(".")[2] for path in OPERATORS.values())
+# Operators within functions of torch's, and on GPUs: they can be named, as policies of checkpoints do.
+WITHIN = frozenset(path.partition(".")[0] for path in OPERATORS.values()).union("""
+    _scaled_dot_product_attention_math _scaled_dot_product_cudnn_attention _scaled_dot_product_efficient_attention
+    _scaled_dot_product_flash_attention native_dropout native_batch_norm""".split())
 
 
 @contextmanager
@@ -375,6 +381,11 @@ def _refused(name: str, *args: Any, **kwargs: Any) -> NoReturn:
     raise NotImplementedError(f"aten::{name}: {why(name)}")
 
 
+def _within(name: str, *args: Any, **kwargs: Any) -> NoReturn:
+    raise NotImplementedError(
+        f"aten::{name} can be named, but not called: call the function of torch or torch.nn.functional that uses it")
+
+
 def _aten(name: str) -> Any:
     """What torch has under an operator's name: a function, or a method."""
     torch: Any = import_module("retrograd")
@@ -389,7 +400,7 @@ def _aten(name: str) -> Any:
         found = getattr(owner, name, None)
         if callable(found) and not isinstance(found, type):
             return found
-    return None
+    return partial(_within, name) if name in WITHIN else None
 
 
 class _Ops:

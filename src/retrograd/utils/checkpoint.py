@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Any
 
 from .._engine.modes import state
@@ -22,14 +23,24 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import _Mode, enable_grad, is_grad_enabled, no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..random import get_rng_state, set_rng_state
+from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 from .hooks import look
+
+
+def ignored() -> set[Any]:
+    """Operators that policies are not asked about."""
+    aten = import_module("retrograd").ops.aten
+    names = ("detach", "dim", "is_contiguous", "numel", "size", "storage_offset", "stride")
+    return {getattr(aten, name).default for name in names}
+
 
 __all__ = [
     "checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity",
     "detach_variable", "get_device_states", "noop_context_fn", "set_device_states", "set_checkpoint_early_stop",
-    "set_checkpoint_debug_enabled",
+    "set_checkpoint_debug_enabled", "CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts",
+    "SAC_IGNORED_OPS",  # noqa: F822
 ]
-late_names(__name__)
+late_names(__name__, also={"SAC_IGNORED_OPS": ignored})
 
 UNCLEAR = (
     "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "

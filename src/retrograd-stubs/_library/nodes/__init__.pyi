@@ -1,0 +1,8 @@
+"""Where retrograd._library.nodes is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._library.nodes import (
+    NODES as NODES,
+    OPERATORS as OPERATORS,
+)
