@@ -41,6 +41,8 @@ LACKS = {
     "profilers": ("torch.profiler and retrograd.microscope measure programs", r"""
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
+    "measurements": ("statements are timed; instructions are not counted, nor arguments made at random", r"""
+        Fuzz\w+|Fuzzer|ParameterAlias|\w*Callgrind\w*|FunctionCounts?"""),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""

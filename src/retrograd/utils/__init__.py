@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import _dtype_abbrs as _dtype_abbrs
     from . import _foreach_utils as _foreach_utils
     from . import _pytree as _pytree
+    from . import benchmark as benchmark
     from . import checkpoint as checkpoint
     from . import data as data
     from . import dlpack as dlpack
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from . import module_tracker as module_tracker
 
 late_names(__name__, lazy=(
-    "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "checkpoint", "data", "dlpack", "model_zoo", "module_tracker"))
+    "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "model_zoo",
+    "module_tracker"))
 
 POISONED = (
     "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward on a "

@@ -1,0 +1,24 @@
+"""torch.utils.benchmark: time statements, with warm-up, repetitions and tables.  https://pytorch.org/docs/stable/benchmark_utils.html
+
+Instructions are not counted (Callgrind), C++ is not compiled, and arguments are not made at random (fuzzers).
+"""
+from __future__ import annotations
+
+from ..._missing import late_names
+from .utils.common import (
+    Measurement,
+    TaskSpec,
+    ordered_unique,
+    select_unit,
+    set_torch_threads,
+    trim_sigfig,
+    unit_to_english,
+)
+from .utils.compare import Colorize, Compare
+from .utils.timer import Language, Timer, timer
+
+__all__ = [
+    "Colorize", "Compare", "Language", "Measurement", "TaskSpec", "Timer", "ordered_unique", "select_unit", "set_torch_threads",
+    "timer", "trim_sigfig", "unit_to_english",
+]
+late_names(__name__)
