@@ -41,6 +41,7 @@ __all__ = [
     "SAC_IGNORED_OPS",  # noqa: F822
 ]
 late_names(__name__, also={"SAC_IGNORED_OPS": ignored})
+CheckpointPolicy.__module__ = SelectiveCheckpointContext.__module__ = __name__
 
 UNCLEAR = (
     "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "
