@@ -73,6 +73,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[
             "lint_source": (microscope.lint_source, {"text": ""}),
             "merge": (microscope.merge, {"recordings": [rec]}),
             "watchdog": (microscope.watchdog, {}),
+            "to_pandas": (microscope.to_pandas, {"found": rec}),
+            "to_arrow": (microscope.to_arrow, {"found": rec}),
+            "to_parquet": (microscope.to_parquet, {"found": rec, "path": folder / "x.parquet"}),
         }
 
 

@@ -23,7 +23,8 @@ How it is made (one idea per file, folders in the order in which they import eac
         coverage, kfac, recipes, store      how each parameter is covered; what is made of it; on disk
     record     every op, node, hook, accumulation and step, in order.  A recording is data (recording), also as a file
                (trace_file, docs/trace-format.md); witness, book, journal, fired: what runs at every op, compiled
-    answers    functions over a recording: why, ledger, trouble, explain, compare, side_by_side, ...
+    answers    functions over a recording: why, ledger, trouble, explain, compare, side_by_side, ...;
+               tables: what was found, for pandas, Arrow and Parquet
     page       a recording as one HTML page: graph_view, folds, layout: what it draws; contents: what it says;
                viewer.html: built from viewer/
     training   around a loss and over a whole training: curvature; metagradient, of which loop is the iterator that sends the
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from .answers.side_by_side import Beside as Beside
     from .answers.side_by_side import SideBySide as SideBySide
     from .answers.side_by_side import compare as compare
+    from .answers.tables import to_arrow as to_arrow
+    from .answers.tables import to_pandas as to_pandas
+    from .answers.tables import to_parquet as to_parquet
     from .answers.trouble import Finding as Finding
     from .answers.trouble import Trouble as Trouble
     from .answers.watchdog import Verdict as Verdict
@@ -166,6 +170,9 @@ _HOME = {
     "Explanation": "answers.explain",
     "Trouble": "answers.trouble",
     "Finding": "answers.trouble",
+    "to_arrow": "answers.tables",
+    "to_pandas": "answers.tables",
+    "to_parquet": "answers.tables",
     "why_none": "answers.why",
     "why_not_fired": "answers.why",
     "contract": "contracts.taking",

@@ -222,7 +222,7 @@ def beside(a: Recording, b: Recording, x: Entry | None, y: Entry | None, rtol: f
     va, vb = ([rec.value(v) for v in e[2]] if e is not None else [] for rec, e in ((a, x), (b, y)))
     far = inf if x is None or y is None or len(va) != len(vb) else max((apart(v, w) for v, w in zip(va, vb)), default=0.0)
     where = line(a.events[x[1]]) if x is not None else line(b.events[y[1]]) if y is not None else None
-    return Beside(kind, name, module, short(where) or None, total(va, x), total(vb, y), far, far > rtol,
+    return Beside(kind, name, module, short(where) or None, total(va), total(vb), far, far > rtol,
                   -1 if x is None else x[1], -1 if y is None else y[1])
 
 
@@ -237,9 +237,9 @@ def line(event: Event) -> str | None:
     return event.where if made < 0 else rec.events[made].where
 
 
-def total(values: list[Value | None], entry: Entry | None) -> float | None:
+def total(values: list[Value | None]) -> float | None:
     found = [v.norm for v in values if v is not None and v.measured]
-    return None if entry is None or not found else sqrt(sum(n * n for n in found))
+    return None if not found else sqrt(sum(n * n for n in found))
 
 
 def apart(v: Value | None, w: Value | None) -> float:
