@@ -79,7 +79,7 @@ def test_without_a_launcher_there_is_nobody_to_meet(monkeypatch: pytest.MonkeyPa
         d.init_process_group("gloo", rank=0, world_size=2)
     with pytest.raises(ValueError, match=r"its store is in this process.\nStart the program with: retrograd launch -n 2"):
         d.init_process_group("gloo", rank=0, world_size=2, store=d.HashStore())
-    with pytest.raises(ValueError, match="No rendezvous handler for carrier-pigeon://"):
+    with pytest.raises(RuntimeError, match="No rendezvous handler for carrier-pigeon://"):
         d.init_process_group("gloo", "carrier-pigeon://x", rank=0, world_size=2)
     with pytest.raises(RuntimeError, match="Distributed package doesn't have NCCL built in"):
         d.init_process_group("nccl")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from retrograd.cli.launch import Ranks, report
 from retrograd.distributed.watch import lives
 
 from .ranks import HERE, QUIET, ended, found, free_port, needs_mpi
@@ -51,6 +53,23 @@ def test_a_rank_that_is_killed_ends_all_and_is_named() -> None:
     done = launched("-n", "2", str(HERE / "faults.py"), "13", "kill", status=9)
     assert re.search(r"retrograd: rank 1 \(process \d+\) was killed by signal 9; the other ranks were ended", done.stderr)
     assert_gone(done.stdout)
+
+
+def test_of_ranks_that_mpiexec_killed_the_first_is_named_whichever_it_says(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ranks = Ranks(tmp_path / "ranks")
+    links = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+    for rank, link in enumerate(links):
+        link.connect(str(tmp_path / "ranks"))
+        link.sendall(b"" if rank == 3 else f"{70 + rank} {rank} ".encode())
+    while len(ranks.number) < 3:
+        time.sleep(0.01)
+    links[2].sendall(b"ended")
+    for rank in (3, 2, 1, 0):                       # one that said nothing, one that came to its end, the one that was killed
+        links[rank].close()
+    ranks.close()
+    report(9, b"=   PID 70 RUNNING AT here\n=   EXIT CODE: 9\nKilled (signal 9)", ranks)
+    assert capsys.readouterr().err == "retrograd: rank 1 (process 71) was killed by signal 9; the other ranks were ended\n"
 
 
 def test_a_run_that_was_killed_goes_on_from_its_checkpoint_with_the_numbers_of_one_that_was_not(tmp_path: Path) -> None:
@@ -153,7 +172,8 @@ def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path:
              for rank in range(2)]
     assert [(rank.communicate(timeout=60)[0], rank.returncode) for rank in ranks] == [("met\n", 0)] * 2
     for line, text in (
-        ("import retrograd.distributed.alone as a; a.mpi4py_MPI()",
+        (f"import retrograd.distributed.alone as a; a.mpi4py_MPI()\n"
+         f"d.init_process_group(rank=0, world_size=2, store=d.FileStore({str(tmp_path / 'store')!r}))",
          "mpi4py.MPI was imported before.\nStart the program with: retrograd launch -n 2"),
         ("os.environ['RANK'] = '5'", "rank 5 is none of a world of 2"),
         ("del os.environ['MASTER_PORT']", "environment variable MASTER_PORT expected, but not set"),

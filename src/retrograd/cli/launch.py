@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import io
 import os
 import re
+import selectors
 import shutil
 import signal
 import socket
@@ -14,6 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,7 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
     program = mpiexec()
     with tempfile.TemporaryDirectory(prefix="retrograd-launch-") as folder:
         command = [program, *tagged(program), "-n", str(n), *options, sys.executable, "-m", "retrograd", "run", *arguments]
+        ranks = Ranks(Path(folder, "ranks"))
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(folder))
         outputs = [Output(process.stdout, sys.stdout), Output(process.stderr, sys.stderr)]
         before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
@@ -47,10 +51,11 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
         finally:
             signal.signal(signal.SIGTERM, before)
             end(process)
+        ranks.close()
         for output in outputs:
             output.thread.join(GRACE)
         if status:
-            report(status, b"".join(output.end for output in outputs), Path(folder))
+            report(status, b"".join(output.end for output in outputs), ranks)
         return status
 
 
@@ -99,6 +104,59 @@ class Output:
                 pass
 
 
+class Ranks:
+    """Which process is which rank, and which of them was killed first.
+
+    mpiexec kills the ranks that are left when one has gone, and names any of them.  So each holds a link to `path`, which the
+    system closes with the process, before mpiexec's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.number: dict[str, str] = {}        # process -> rank
+        self.killed: list[str] = []             # processes that did not say that they end, in order
+        self.over = False
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(128)
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+        self.thread.start()
+
+    def watch(self) -> None:
+        links: dict[Any, bytes] = {self.listener: b""}
+        link: Any
+        with selectors.DefaultSelector() as waiting, self.listener:
+            waiting.register(self.listener, selectors.EVENT_READ)
+            came = waiting.select(0.1)
+            while came or not self.over or len(links) > 1:
+                for key, _ in came:                         # in their order
+                    if key.fileobj is self.listener:
+                        link = self.listener.accept()[0]
+                        links[link] = b""
+                        waiting.register(link, selectors.EVENT_READ)
+                        continue
+                    link = key.fileobj
+                    if not self.heard(link, links):
+                        waiting.unregister(link)
+                        link.close()
+                came = waiting.select(0.1)
+
+    def heard(self, link: Any, links: dict[Any, bytes]) -> bool:
+        """Does the link go on?  A rank says "process rank ", and at its end "ended"."""
+        came = link.recv(64)
+        links[link] += came
+        process, number, ended, *_ = [*links[link].decode(errors="replace").split(" "), "", ""]
+        self.number[process] = number
+        if not came:
+            self.killed += [process] * (number != "" and not ended)
+            del links[link]
+        return bool(came)
+
+    def close(self) -> None:
+        """All of them have gone."""
+        self.over = True
+        self.thread.join(GRACE)
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """Wait for mpiexec to end its ranks; after a while, end it."""
     for stop in (None, process.terminate, process.kill):
@@ -111,15 +169,17 @@ def end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def report(status: int, said: bytes, folder: Path) -> None:
-    """Which rank was it?  What mpiexec says of a process that was killed, and ranks whose program raised, say it."""
-    ranks = {path.name: path.read_text() for path in folder.glob("[0-9]*")}
+def report(status: int, said: bytes, ranks: Ranks) -> None:
+    """Which rank was it?  What mpiexec says of a process that was killed, and which was killed first, say it."""
     text = f"mpiexec ended with status {status}"
     process, code = DEAD.search(said), CODE.search(said)
-    if process is not None and code is not None and process[1].decode() in ranks:
+    if process is not None and code is not None and process[1].decode() in ranks.number:
         number, value = process[1].decode(), int(code[1])
-        how = f"was killed by signal {value}" if b"(signal" in said else f"ended with status {value}"
-        text = f"rank {ranks[number]} (process {number}) {how}; the other ranks were ended"
+        killed = b"(signal" in said
+        if killed and value == signal.SIGKILL and ranks.killed:         # mpiexec's own, too
+            number = ranks.killed[0]
+        how = f"was killed by signal {value}" if killed else f"ended with status {value}"
+        text = f"rank {ranks.number[number]} (process {number}) {how}; the other ranks were ended"
     print(f"retrograd: {text}", file=sys.stderr)
 
 
@@ -132,5 +192,20 @@ def started() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True, write_through=False)    # ranks' lines come whole, and at once
     folder, found = os.environ.get("RETROGRAD_LAUNCHED"), under_mpi()
-    if folder is not None and found is not None and os.path.isdir(folder):
-        Path(folder, str(os.getpid())).write_text(str(found[0]))
+    if folder is not None and found is not None:
+        with suppress(OSError):                 # on another machine
+            linked(Path(folder, "ranks"), found[0])
+
+
+def linked(path: Path, rank: int) -> None:
+    """Hold a link to the launcher; processes that this one forks do not."""
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(str(path))
+    link.sendall(f"{os.getpid()} {rank} ".encode())
+    os.register_at_fork(after_in_child=link.close)
+    atexit.register(ended, link)
+
+
+def ended(link: socket.socket) -> None:
+    with suppress(OSError):                     # a fork's is closed
+        link.sendall(b"ended")

@@ -14,6 +14,8 @@ from .distributed_c10d import _all_gather_base as _all_gather_base
 from .distributed_c10d import _get_default_group as _get_default_group
 from .distributed_c10d import _get_default_store as _get_default_store
 from .distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
+from .rendezvous import register_rendezvous_handler as register_rendezvous_handler
+from .rendezvous import rendezvous as rendezvous
 from .stores import FileStore as FileStore
 from .stores import HashStore as HashStore
 from .tcp_store import TCPStore as TCPStore

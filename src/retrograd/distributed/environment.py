@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 # (rank, size, rank on this machine, processes on this machine)
 LAUNCHERS = (
@@ -36,3 +38,11 @@ def like_torchrun() -> None:
     }
     for name, value in told.items():
         os.environ.setdefault(name, str(value))
+
+
+def machine() -> str:
+    """A word that processes of one machine have in common: its name alone would not do, as containers may be called alike."""
+    boot = ""
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{os.uname().nodename}/{boot}"

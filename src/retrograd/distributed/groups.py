@@ -12,15 +12,16 @@ from datetime import timedelta
 from typing import Any
 
 from .alone import Alone, mpi4py_MPI
-from .environment import like_torchrun, under_mpi
-from .meeting import meet, met, store_of
+from .backend import Backend
+from .environment import like_torchrun, machine, under_mpi
+from .meeting import meet, met
 from .process_group import ProcessGroup, default_pg_timeout, found, outside, world
+from .rendezvous import rendezvous
 from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .watch import Watch
 
 BACKENDS = ("mpi", "gloo")
-ASKED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 CPU_ONLY = ("nccl", "ucc", "xccl")
 _told: set[str] = set()
 
@@ -85,63 +86,50 @@ def init_process_group(
     assert store is None or init_method is None, "Cannot specify both init_method and store."
     like_torchrun()
     launched = under_mpi()
+    if store is not None:
+        assert world_size > 0, "world_size must be positive if using store"
+        assert rank >= 0, "rank must be non-negative if using store"
+    limit = default_pg_timeout if timeout is None else timeout
     if launched is None:
-        told = "RANK" in os.environ and "WORLD_SIZE" in os.environ
-        if world_size < 0 and store is None and (told or name != "mpi"):
-            world_size = from_environment("WORLD_SIZE") if from_environment("RANK") >= 0 else 1
-        if world_size > 1:
-            rank = from_environment("RANK") if rank < 0 else rank
-            store = met_by(store, init_method, rank, world_size, timeout or default_pg_timeout)
+        told = init_method is not None or world_size > 1 or {"RANK", "WORLD_SIZE"} <= os.environ.keys()
+        if store is None and (told or name != "mpi"):
+            store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=limit))
+        if store is not None and world_size > 1:
+            meet_once(store, rank, world_size, limit)
     size = launched[1] if launched is not None else max(world_size, 1)
     if world_size not in (-1, size):
         raise ValueError(f"world_size is {world_size}, but mpiexec started {size} processes: retrograd launch -n {world_size}")
     tell_once(backend, size)
-    comm = connected(rank if launched is None else rank if rank >= 0 else from_environment("RANK")) if size > 1 else Alone()
+    comm = connected(rank if rank >= 0 else int(os.environ["RANK"])) if size > 1 else Alone()
     watch = Watch(comm.rank, comm.size)
     if size > 1:
         watch.open(comm)
         sys.excepthook = Ending(comm, sys.excepthook)
         atexit.register(watch.end)
     world.made = 1
-    world.group = ProcessGroup(comm, list(range(size)), 0, name, timeout or default_pg_timeout, watch, "0", "default_pg")
-    world.store = store if store is not None else served(comm, timeout or default_pg_timeout)
+    world.group = ProcessGroup(comm, list(range(size)), 0, name, limit, watch, "0", "default_pg")
+    world.store = store if store is not None else served(comm, limit)
 
 
-def met_by(store: Store | None, init_method: str | None, rank: int, size: int, timeout: timedelta) -> Store:
-    """Meet the other ranks -> the store by which they met.  ValueError where this process has met others before."""
-    if met.size:
-        if (met.rank, met.size) != (rank, size):
-            raise ValueError(f"This process is rank {met.rank} of {met.size} since its first init_process_group, and cannot "
-                             f"become rank {rank} of {size}")
-        assert met.store is not None
-        return store or met.store
-    if not 0 <= rank < size:
-        raise ValueError(f"rank {rank} is none of a world of {size}")
-    if store is None:
-        store = store_of(init_method or "env://", rank, size, from_environment, timeout)
-    meet(rank, size, store, timeout, mpi)
-    return store
+def meet_once(store: Store, rank: int, size: int, timeout: timedelta) -> None:
+    """Meet the other ranks by a store.  ValueError where this process has met others before."""
+    if not met.size:
+        meet(rank, size, store, timeout, mpi)
+    elif (met.rank, met.size) != (rank, size):
+        raise ValueError(f"This process is rank {met.rank} of {met.size} since its first init_process_group, and cannot "
+                         f"become rank {rank} of {size}")
 
 
 def checked_backend(backend: str | None) -> str:
     """The name of a backend, in small letters.  RuntimeError where PyTorch's CPU build has none such."""
     if backend is None:
         return "gloo"
-    names = {part.rpartition(":")[2] for part in str(backend).lower().split(",")}
+    names = {part.rpartition(":")[2] for part in Backend(backend).split(",")}
     for name in names:
         if name in CPU_ONLY:
             raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in")
         assert name in BACKENDS, f"Unknown backend type {name}"
     return "gloo" if len(names) > 1 else names.pop()
-
-
-def from_environment(name: str) -> Any:
-    """RANK, WORLD_SIZE (numbers), MASTER_ADDR or MASTER_PORT.  ValueError where it is not set, as PyTorch says it."""
-    for one in ASKED if name == "RANK" else (name,):
-        if one not in os.environ:
-            raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable {one} "
-                             f"expected, but not set")
-    return os.environ[name] if name.startswith("MASTER") else int(os.environ[name])
 
 
 def tell_once(backend: str | None, size: int) -> None:
@@ -164,9 +152,12 @@ def mpi() -> Any:
 
 
 def connected(rank: int) -> Any:
-    """A communicator of all processes, with this rank for this one."""
+    """A communicator of all processes, with this rank for this one.  ValueError, on all, where two say the same."""
     whole = mpi().COMM_WORLD
-    return whole.Dup() if rank in (-1, whole.rank) else whole.Split(0, rank)
+    ranks = whole.allgather(rank)
+    if sorted(ranks) != list(range(whole.size)):
+        raise ValueError(f"the {whole.size} processes say that they are ranks {', '.join(map(str, ranks))}")
+    return whole.Split(0, rank)
 
 
 def served(comm: Any, timeout: timedelta) -> Store:
@@ -174,10 +165,10 @@ def served(comm: Any, timeout: timedelta) -> Store:
     if comm.size == 1:
         return HashStore()
     mine = TCPStore(os.uname().nodename, 0, is_master=True, timeout=timeout) if comm.rank == 0 else None
-    host, port, machine = comm.bcast(None if mine is None else (mine.host, mine.port, os.uname().nodename), root=0)
-    if mine is not None:
-        return mine
-    return TCPStore("127.0.0.1" if machine == os.uname().nodename else host, port, timeout=timeout)
+    host, port, where = comm.bcast(None if mine is None else (mine.host, mine.port, machine()), root=0)
+    store = mine or TCPStore("127.0.0.1" if where == machine() else host, port, timeout=timeout)
+    comm.Barrier()                              # rank 0 may end the group, and the store with it, once all have come
+    return store
 
 
 class Ending:

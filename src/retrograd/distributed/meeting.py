@@ -13,14 +13,15 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
 
+from .environment import machine
 from .errors import DistNetworkError
-from .stores import FileStore, HashStore, Store
-from .tcp_store import TCPStore
+from .stores import FileStore, HashStore, PrefixStore, Store
+from .tcp_store import TCPStore, listening
 
 KEY = "retrograd/meeting"
 LAUNCH = "Start the program with: retrograd launch -n {} program.py"
@@ -36,41 +37,30 @@ class Met:
 met = Met()
 
 
-def store_of(init_method: str, rank: int, size: int, asked: Callable[[str], Any], timeout: timedelta) -> Store:
-    """The store by which the ranks meet.  asked(name): a variable of the environment, or the error that it is not set"""
-    url = urlparse(init_method)
-    if url.scheme == "file":
-        return FileStore(url.path, size)
-    if url.scheme == "env":
-        host, port = str(asked("MASTER_ADDR")), int(asked("MASTER_PORT"))
-        port += os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"        # torchrun's own store is at that port
-    elif url.scheme == "tcp" and url.hostname and url.port:
-        host, port = url.hostname, url.port
-    else:
-        raise ValueError(f"No rendezvous handler for {url.scheme}://")
-    return TCPStore(host, port, is_master=rank == 0, timeout=timeout, wait_for_workers=False)
-
-
 def meet(rank: int, size: int, store: Store, timeout: timedelta, mpi: Callable[[], Any]) -> None:
     """Make one MPI world of the ranks.  mpi(): imports MPI, which begins then
 
     ValueError where MPI has begun, or is none that can; DistNetworkError where not all ranks come in time.
     """
     cannot = f"This process was not started by mpiexec, so it cannot meet the {size - 1} other ranks of a world of {size}: "
-    if isinstance(store, HashStore) or "mpi4py.MPI" in sys.modules:
-        why = "its store is in this process" if isinstance(store, HashStore) else "mpi4py.MPI was imported before"
+    kept = store
+    while isinstance(kept, PrefixStore):
+        kept = kept.underlying_store
+    if isinstance(kept, HashStore) or "mpi4py.MPI" in sys.modules:
+        why = "its store is in this process" if isinstance(kept, HashStore) else "mpi4py.MPI was imported before"
         raise ValueError(f"{cannot}{why}.\n{LAUNCH.format(size)}")
     if rank == 0:
-        host = store.host if isinstance(store, TCPStore) else os.uname().nodename
+        host = kept.host if isinstance(kept, TCPStore) else os.uname().nodename
         store.set(KEY, serve(host, size, timeout.total_seconds()))
     store.set_timeout(timeout)
-    host, port, token = store.get(KEY).decode().split()
+    host, port, where, token = store.get(KEY).decode().split()
     try:
-        link = socket.create_connection((host, int(port)), timeout.total_seconds())
-        link.sendall(f"{token} {rank} {os.uname().nodename}\n".encode())
+        link = reached([host, *["127.0.0.1"] * (where == machine())], int(port), timeout.total_seconds())
+        link.sendall(f"{token} {rank} {machine()}\n".encode())
         told = link.recv(3)
     except OSError as error:
-        raise DistNetworkError(f"rank {rank} could not reach rank 0 at {host}:{port}: {error}") from error
+        stale = f"\nIf {kept.path} is of an earlier run, remove it." if isinstance(kept, FileStore) else ""
+        raise DistNetworkError(f"rank {rank} could not reach rank 0 at {host}:{port}: {error}{stale}") from error
     if told != b"go\n":
         raise DistNetworkError(f"rank {rank} met not all {size} ranks within {timeout.total_seconds():.0f} s, or two said that "
                                f"they are rank {rank}")
@@ -87,13 +77,20 @@ def meet(rank: int, size: int, store: Store, timeout: timedelta, mpi: Callable[[
     met.rank, met.size, met.store = rank, size, store
 
 
+def reached(hosts: list[str], port: int, seconds: float) -> socket.socket:
+    """A link to the first of them that answers: a machine may not know its own name."""
+    for host in hosts[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((host, port), seconds)
+    return socket.create_connection((hosts[-1], port), seconds)
+
+
 def serve(host: str, size: int, seconds: float) -> str:
     """Start the process that answers -> where, and the word by which it knows ranks."""
-    near = host in ("localhost", "127.0.0.1")
     token = secrets.token_hex(16)
-    with socket.create_server(("127.0.0.1" if near else "", 0), backlog=size) as listener:
+    with listening(host, 0) as listener:
         subprocess.run(
             [sys.executable, "-I", "-S", str(Path(__file__).with_name("meeting_server.py")), str(listener.fileno()), str(size),
              str(seconds), token], pass_fds=[listener.fileno()], start_new_session=True, check=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        return f"{'127.0.0.1' if near else host} {listener.getsockname()[1]} {token}"
+        return f"{host} {listener.getsockname()[1]} {machine()} {token}"

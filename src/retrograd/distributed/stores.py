@@ -6,8 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, SupportsIndex
+from weakref import finalize
 
 from .errors import DistStoreError, QueueEmptyError
 
@@ -18,6 +20,7 @@ except ImportError:                             # Windows
 
 PAUSE = 0.002           # seconds between looks for a key
 Table = dict[str, bytes]
+BYTES = (str, bytes, bytearray, memoryview)
 TIMEOUT = timedelta(seconds=300)
 
 
@@ -43,37 +46,45 @@ class Store:
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Change it."""
+        fits("set_timeout", (timeout, timedelta))
         self._timeout = timeout
 
     def set(self, key: str, value: str | bytes) -> None:
         """Put a value there."""
+        fits("set", (key, str), (value, BYTES))
         self._do("set", self._key(key), as_bytes(value))
 
     def get(self, key: str) -> bytes:
         """The value, once it is there.  DistStoreError after the timeout."""
+        fits("get", (key, str))
         self.wait([key])
         found: bytes = self._do("get", self._key(key))
         return found
 
     def add(self, key: str, amount: int) -> int:
         """Add to a number, which begins at 0 -> the sum."""
+        fits("add", (key, str), (amount, SupportsIndex))
         return int(self._do("add", self._key(key), amount))
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
         """Put desired_value there if expected_value is, or if nothing is and it is empty -> what is there then."""
+        fits("compare_set", (key, str), (expected_value, BYTES), (desired_value, BYTES))
         found: bytes = self._do("compare_set", self._key(key), as_bytes(expected_value), as_bytes(desired_value))
         return found
 
     def append(self, key: str, value: str | bytes) -> None:
         """Add bytes to the value's end."""
+        fits("append", (key, str), (value, BYTES))
         self._do("append", self._key(key), as_bytes(value))
 
     def check(self, keys: list[str]) -> bool:
         """Are all of them there?"""
+        fits("check", (keys, list), *((key, str) for key in keys))
         return bool(self._do("check", [self._key(key) for key in keys]))
 
     def wait(self, keys: list[str], timeout: timedelta | None = None) -> None:
         """Return once all of them are there.  DistStoreError after the timeout."""
+        fits("wait", (keys, list), (timeout, (timedelta, type(None))))
         limit = (self._timeout if timeout is None else timeout).total_seconds()
         end = time.monotonic() + limit
         while not self.check(keys):
@@ -86,6 +97,7 @@ class Store:
 
     def delete_key(self, key: str) -> bool:
         """Forget it -> was it there?"""
+        fits("delete_key", (key, str))
         return bool(self._do("delete", self._key(key)))
 
     def num_keys(self) -> int:
@@ -102,11 +114,14 @@ class Store:
 
     def multi_set(self, keys: list[str], values: list[str | bytes]) -> None:
         """Put several values there."""
+        if len(keys) != len(values):
+            raise DistStoreError("multiSet keys and values vectors must be of same size")
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """Put a value at a queue's end."""
+        fits("queue_push", (key, str), (value, BYTES))
         self._do("push", self._key(key), as_bytes(value))
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
@@ -158,33 +173,47 @@ class FileStore(Store):
         super().__init__()
         if fcntl is None:
             raise RuntimeError("FileStore needs a system that locks files as POSIX does; TCPStore does not")
-        self.path, self._world_size = file_name, world_size
-        self._users = self.add("users", 1)
+        self.path = file_name
+        self.add("users", 1)
+        if world_size > 0:
+            finalize(self, left, file_name, world_size, os.getpid())
 
     def _do(self, name: str, key: Any = "", value: Any = b"", wanted: bytes = b"") -> Any:
-        with open(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            data = file.read()
-            table: Table = {key: as_bytes(held) for key, held in decoded(data).items()} if data else {}
-            found = CHANGES[name](table, key, value, wanted)
-            now = encoded({key: held for key, held in table.items()})
-            if now != data:
-                file.seek(0)
-                file.write(now)
-                file.truncate()
-            return found
-
-    def __del__(self) -> None:
-        if getattr(self, "_world_size", -1) > 0 and os.path.exists(self.path):
-            try:
-                if self.add("gone", 1) == self._world_size:
-                    os.unlink(self.path)
-            except (OSError, EOFError, TypeError):      # the interpreter ends, or the file has gone
-                pass
+        return changed(self.path, name, key, value, wanted)
 
     def clone(self) -> FileStore:
         """The same file."""
         return FileStore(self.path)
+
+
+def changed(path: str, name: str, key: Any, value: Any, wanted: bytes = b"", wait: bool = True) -> Any:
+    """What CHANGES has under that name, done to the file while nobody else uses it.  BlockingIOError without wait if one does."""
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        data = file.read()
+        try:
+            table: Table = {key: memoryview(held).tobytes() for key, held in decoded(data).items()} if data else {}
+        except (ValueError, AttributeError, TypeError) as error:
+            raise DistStoreError(f"{path} holds something else than a FileStore's table; remove it, or name another") from error
+        found = CHANGES[name](table, key, value, wanted)
+        now = encoded({key: held for key, held in table.items()})
+        if now != data:
+            file.seek(0)
+            file.write(now)
+            file.truncate()
+        return found
+
+
+def left(path: str, world_size: int, process: int) -> None:
+    """A process leaves a FileStore: the last one deletes the file."""
+    if process != os.getpid() or not os.path.exists(path):      # a fork of it; the file has gone
+        return
+    for _ in range(100):                        # without waiting: the collector may come here while this thread has the lock
+        with suppress(OSError):
+            if changed(path, "add", "gone", 1, wait=False) == world_size:
+                os.unlink(path)
+            return
+        time.sleep(PAUSE)
 
 
 class PrefixStore(Store):
@@ -192,6 +221,7 @@ class PrefixStore(Store):
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__()
+        fits("__init__", (prefix, str), (store, Store), what="constructor")
         self._prefix, self._store = prefix, store
         self._timeout = store.timeout
 
@@ -209,6 +239,14 @@ class PrefixStore(Store):
     def clone(self) -> PrefixStore:
         """The same keys."""
         return PrefixStore(self._prefix, self._store)
+
+
+def fits(function: str, *given: tuple[Any, Any], what: str = "function") -> None:
+    """TypeError unless each value is of its kind."""
+    for value, kind in given:
+        if not isinstance(value, kind):
+            raise TypeError(f"{function}(): incompatible {what} arguments. The following argument types are supported:\n"
+                            f"    {getattr(kind, '__name__', kind)}, got {value!r} ({type(value).__name__})")
 
 
 def as_bytes(value: str | bytes) -> bytes:

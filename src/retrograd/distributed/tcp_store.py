@@ -8,46 +8,69 @@ import os
 import socket
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Connection
 from typing import Any
+from weakref import WeakValueDictionary, finalize
 
 from .errors import DistNetworkError, DistStoreError
-from .stores import TIMEOUT, HashStore, Store, decoded, encoded
+from .stores import TIMEOUT, HashStore, Store, decoded, encoded, fits
 
 MOST = 2**26            # bytes of a message: who sends more is not answered
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class Server:
-    """Answers for one table, with a thread for each process that asks."""
+    """Answers for one table, with a thread for each process that asks; the port is free again when nobody holds it."""
 
     def __init__(self, host: str, port: int) -> None:
         self.table = HashStore()
-        try:
-            self.listener = Listener((host, port), backlog=128, authkey=None)
-        except OSError as error:
-            raise DistNetworkError(f"The server socket has failed to listen on any local network address. port: {port}, "
-                                   f"{error.strerror}") from error
-        self.port = int(self.listener.address[1])
-        threading.Thread(target=self.accept, daemon=True, name="retrograd-store").start()
+        listener = listening(host, port)
+        self.port = int(listener.getsockname()[1])
+        finalize(self, closed, listener, os.getpid())
+        threading.Thread(target=accept, args=[listener, self.table], daemon=True, name="retrograd-store").start()
 
-    def accept(self) -> None:
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket for this machine alone if `host` says so, else for all that reach it."""
+    try:
+        return socket.create_server((host if host in THIS_MACHINE else "", port), backlog=128,
+                                    family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise DistNetworkError(f"The server socket has failed to listen on any local network address. port: {port}, "
+                               f"{os.strerror(error.errno or 0)}") from error
+
+
+def closed(listener: socket.socket, process: int) -> None:
+    if process == os.getpid():                  # a fork has the same socket
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)     # who waits in accept() is told
+        listener.close()
+
+
+def accept(listener: socket.socket, table: HashStore) -> None:
+    while True:
+        try:
+            link = Connection(listener.accept()[0].detach())
+        except OSError:                         # closed
+            return
+        threading.Thread(target=answer, args=[link, table], daemon=True, name="retrograd-store").start()
+
+
+def answer(link: Connection, table: HashStore) -> None:
+    """Until the other end closes, or says what no store says."""
+    with link, suppress(EOFError, OSError, ValueError, TypeError, RecursionError):
         while True:
+            name, key, value, wanted = decoded(link.recv_bytes(MOST))
             try:
-                connection = self.listener.accept()
-            except OSError:                     # closed
-                return
-            threading.Thread(target=self.answer, args=[connection], daemon=True, name="retrograd-store").start()
-
-    def answer(self, connection: Connection) -> None:
-        try:
-            while True:
-                connection.send_bytes(encoded(self.table._do(*decoded(connection.recv_bytes(MOST)))))
-        except (EOFError, OSError, ValueError, KeyError, TypeError):
-            connection.close()
+                found = [True, table._do(name, key, value, wanted)]
+            except (ValueError, TypeError, KeyError) as error:
+                found = [False, str(error)]
+            link.send_bytes(encoded(found))
 
 
-SERVERS: dict[int, Server] = {}
+SERVERS: WeakValueDictionary[int, Server] = WeakValueDictionary()       # those that several stores of this process may share
 
 
 class TCPStore(Store):
@@ -61,29 +84,35 @@ class TCPStore(Store):
                  timeout: timedelta = TIMEOUT, wait_for_workers: bool = True, multi_tenant: bool = False,
                  master_listen_fd: int | None = None, use_libuv: bool = True) -> None:
         super().__init__()
+        fits("__init__", (host_name, str), (port, int), (timeout, timedelta), what="constructor")
+        if not 0 <= port < 2**16:
+            fits("__init__", (port, type(None)), what="constructor")
         self._timeout = timeout
         self._lock = threading.Lock()
         self._link: Any = None
         self._process = 0
         self._server: Server | None = None
         if is_master:
-            if port in SERVERS and multi_tenant:
-                self._server = SERVERS[port]
-            else:
-                self._server = Server("" if host_name not in ("localhost", "127.0.0.1") else host_name, port)
-                SERVERS[self._server.port] = self._server
+            self._server = SERVERS.get(port) if multi_tenant else None
+            if self._server is None:
+                self._server = Server(host_name, port)
+                if multi_tenant:
+                    SERVERS[self._server.port] = self._server
             port = self._server.port
         self._host, self._port = host_name, port
         if self._server is None:
             self._connection()
         if wait_for_workers and world_size is not None and world_size > 0:
-            self.add("init/", 1)
-            end = time.monotonic() + timeout.total_seconds()
-            while int(self.add("init/", 0)) < world_size:
-                if time.monotonic() > end:
-                    raise DistStoreError(f"Timed out after {timeout.total_seconds():.0f} seconds waiting for clients. "
-                                         f"{self.add('init/', 0)}/{world_size} clients joined.")
-                time.sleep(0.002)
+            self._wait_for(world_size)
+
+    def _wait_for(self, world_size: int) -> None:
+        self.add("init/", 1)
+        end = time.monotonic() + self._timeout.total_seconds()
+        while int(self.add("init/", 0)) < world_size:
+            if time.monotonic() > end:
+                raise DistStoreError(f"Timed out after {self._timeout.total_seconds():.0f} seconds waiting for clients. "
+                                     f"{self.add('init/', 0)}/{world_size} clients joined.")
+            time.sleep(0.002)
 
     @property
     def host(self) -> str:
@@ -97,31 +126,49 @@ class TCPStore(Store):
 
     def _connection(self) -> Any:
         if self._link is None or self._process != os.getpid():
-            end = time.monotonic() + self._timeout.total_seconds()
+            seconds = self._timeout.total_seconds()
+            end = time.monotonic() + seconds
             while True:
                 try:
-                    self._link, self._process = Client((self._host, self._port), authkey=None), os.getpid()
+                    link = socket.create_connection((self._host, self._port), max(end - time.monotonic(), 0.01))
                     break
-                except (ConnectionError, socket.gaierror, TimeoutError) as error:
+                except OSError as error:
                     if time.monotonic() > end:
-                        raise DistNetworkError(
-                            f"The client socket has timed out after {round(self._timeout.total_seconds() * 1000)}ms while "
-                            f"trying to connect to ({self._host}, {self._port}).") from error
+                        raise DistNetworkError(f"The client socket has timed out after {round(seconds * 1000)}ms while "
+                                               f"trying to connect to ({self._host}, {self._port}).") from error
                     time.sleep(0.01)
+            link.setblocking(True)
+            self._link, self._process = Connection(link.detach()), os.getpid()
         return self._link
 
     def _do(self, name: str, key: Any = "", value: Any = b"", wanted: bytes = b"") -> Any:
         if self._server is not None and self._process in (0, os.getpid()):
             self._process = os.getpid()
             return self._server.table._do(name, key, value, wanted)
+        message = encoded([name, key, value, wanted])
+        if len(message) > MOST:
+            raise ValueError(f"{name}: {len(message):,} bytes; a message of a TCPStore has at most {MOST:,}")
         with self._lock:
-            link = self._connection()
-            try:
-                link.send_bytes(encoded([name, key, value, wanted]))
-                return decoded(link.recv_bytes(MOST))
-            except (EOFError, OSError) as error:
-                self._link = None
-                raise DistNetworkError(f"The store at {self._host}:{self._port} has gone: its process has ended") from error
+            good, found = self._asked(message)
+        if not good:
+            raise ValueError(found)
+        return found
+
+    def _asked(self, message: bytes) -> tuple[bool, Any]:
+        """The server's answer, which comes at once: whoever keeps it waiting is no store."""
+        link, place = self._connection(), f"{self._host}:{self._port}"
+        try:
+            link.send_bytes(message)
+            if not link.poll(self._timeout.total_seconds()):
+                raise ValueError
+            good, found = decoded(link.recv_bytes(MOST))
+            return good, found
+        except (EOFError, ConnectionError) as error:
+            self._link = None
+            raise DistNetworkError(f"The store at {place} has gone: its process has ended, or closed it") from error
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            self._link = None
+            raise DistNetworkError(f"What listens at {place} does not answer as a TCPStore") from error
 
     def clone(self) -> TCPStore:
         """Another way to the same table."""
