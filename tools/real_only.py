@@ -26,7 +26,8 @@ MOST = 4                # samples of each operation
 # What takes complex numbers all the same, though no sample of PyTorch's says so, and what refuses them in words of its own.
 NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float double bool long where linspace result_type item
     fill bfloat16 half byte char int short cat angle any all complex polar max min
-    unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc""".split())
+    unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc
+    adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d""".split())
 
 
 def complexed(value: Any) -> Any:

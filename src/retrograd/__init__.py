@@ -134,6 +134,7 @@ _late_names(
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
           **{_name: _partial(_import_module, f"{__name__}.{_name}") for _name in ("__config__", "__future__")},
           **{_name: _partial(_late, ("order", _name)) for _name in ("_unique", "_unique2")},
+          **{_name: _partial(_late, ("complexes", _name)) for _name in ("_is_zerotensor", "_neg_view")},
           "torch": _partial(_import_module, __name__),
           **{_name: _partial(_of, "storage", _name) for _name in (
               "TypedStorage", "UntypedStorage", "is_storage", *(f"{_kind}Storage" for _kind in _KINDS))},

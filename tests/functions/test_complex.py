@@ -87,6 +87,11 @@ torch.nn.utils.parametrizations.weight_norm(torch.nn.Conv1d(3, 2, 2, dtype=torch
 torch.nan_to_num(torch.tensor([complex(1, float("nan")), complex(float("inf"), 2), complex(3, -float("inf"))]))
 torch.nan_to_num(torch.tensor([complex(1, float("nan")), complex(float("inf"), 2), 3j])[::2], 5., 6., 7.) | -torch.outer(z, z).T
 torch.tensor(complex(float("nan"), 1)).nan_to_num_(2.) | -torch.zeros(2, 0, dtype=torch.cfloat) | -z[0] | -torch.outer(z, z)
+torch.nn.AdaptiveAvgPool1d(1)(torch.outer(z, z)) | torch.nn.AdaptiveAvgPool2d(1)(torch.outer(z, z)[None])
+torch.nn.AdaptiveAvgPool2d(2)(torch.outer(z, z)[None]) | torch.nn.AdaptiveAvgPool3d(2)(torch.outer(z, z)[None, None])
+torch.func.jacfwd(torch.exp)(z) | torch.func.jacrev(torch.exp)(z) | torch.func.jacrev(lambda x: x * 1j)(x)
+torch.func.jacfwd(lambda x: x * 1j)(x) | torch.func.hessian(lambda z: z.abs().sum())(z) | torch.func.vjp(torch.exp, z)[1](z)
+torch.nn.LSTM(3, 2, dtype=torch.cdouble)(torch.outer(w, w))[0]
 z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j)
 """
 EDITS = """
@@ -245,7 +250,8 @@ def test_gradcheck_changes_both_parts(torch: Any) -> None:
         def backward(ctx: Any, g: Any) -> Any:
             return g * 1j                       # of the derivative the conjugate was meant
 
-    with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
+    with pytest.raises(RuntimeError, match="While considering the imaginary part of complex outputs only, Jacobian mismatch for "
+                                           "output 0 with respect to input 0"):
         torch.autograd.gradcheck(Wrong.apply, (z,))
 
 

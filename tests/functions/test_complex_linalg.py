@@ -81,6 +81,19 @@ def test_ldl_factors_of_symmetric_and_hermitian_matrices_are_pytorchs(seed: int)
             np.testing.assert_allclose(got, want, 1e-9, 1e-10)
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("source", [*ILL_DEFINED, "L.qr(t, mode='complete')[0].abs().sum()",
+                                    "L.qr(t, mode='r')[1].abs().sum()"])
+def test_what_has_no_gradient_is_refused_in_pytorchs_words(source: str) -> None:
+    told = []
+    for torch in (retrograd, pytest.importorskip("torch")):
+        space, leaves = names(torch)
+        with pytest.raises(RuntimeError) as caught:
+            torch.autograd.grad(eval(source, space), leaves, allow_unused=True)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
 @both
 @pytest.mark.parametrize("source", ILL_DEFINED)
 def test_a_loss_that_depends_on_phases_is_refused(torch: Any, source: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from typing import Any
 
@@ -28,6 +29,10 @@ x.numpy() | x.imag.numpy() | x.numpy(force=True) | torch.view_as_real(x) | x.vie
 x.__dlpack__() | x.conj_physical().is_conj() | x.mul_(2).is_conj() | copy.deepcopy(x).is_conj()
 pickle.loads(pickle.dumps(x)) == x
 torch.vdot(x[0], a[0]) | a @ x | a @ a.mH | x == a | x.abs() | x[0, 0].item() | x._version | (a.mul_(2)._version, x._version)
+x.real._neg_view().is_neg() | a._neg_view()._neg_view().is_neg() | a.real._neg_view()._base is a.real._base
+torch._neg_view(a).sum() | (a._neg_view().mul_(2), a) | a._is_zerotensor() | copy.copy(x).is_conj()
+x.set_(torch.ones(2, dtype=torch.cdouble) * 1j), x.is_conj() | torch.ones(2, dtype=torch.cdouble).set_(x[0]), x
+x.set_(a[1].untyped_storage(), 1, (2,), (1,)) | x[0].set_(a[1]).mul_(1j), a, x
 x.mul_(2), a | a.mul_(2j), x | x.imag.zero_(), a | x.real.zero_(), a, x | a.imag.add_(1), x | x[0].fill_(5j), a
 x.conj().mul_(1j), x, a | a[1].conj().add_(1j), a, x | a.T.conj().add_(a), a, x | a.add_(x), x | x.copy_(a), a | a.zero_(), x.imag
 a.data.mul_(2), x | x.data.mul_(2), a | x.view(4)[1:3].exp_(), a | torch.exp(a, out=x), a | x.normal_(), a | a.resize_(4), x
@@ -88,6 +93,40 @@ def test_gradients_through_edits_of_either_side_are_pytorchs(program: str) -> No
     else:
         for x, y in zip(got, want, strict=True):
             np.testing.assert_allclose(x, y, 1e-12, 1e-10)
+
+
+@both
+def test_data_may_become_what_shows_other_memory_conjugated(torch: Any) -> None:
+    a, y = torch.tensor([1 + 2j, 3 - 4j]), torch.zeros(2, dtype=torch.cfloat)
+    y.data = a.conj()
+    assert y.is_conj()
+    y.add_(1j)
+    a.mul_(2)
+    assert y.tolist() == [2 - 2j, 6 + 10j]
+
+
+FILED = ("z, z.conj(), z.conj()[1], z.T.conj()", "z.conj().imag", "z.conj().imag[1:]", "torch.nn.Parameter(z.conj())")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("what", FILED)
+@pytest.mark.parametrize("written, read", [(retrograd, "theirs"), ("theirs", retrograd), (retrograd, retrograd)], ids=str)
+def test_files_keep_what_is_conjugated(what: str, written: Any, read: Any) -> None:
+    import torch as theirs
+
+    written, read = (theirs if lib == "theirs" else lib for lib in (written, read))
+    given = eval(what, {"torch": written, "z": written.tensor([[1 + 2j, 3 - 4j], [0.5j, 2.0]])})
+    file = io.BytesIO()
+    written.save(given, file)
+    file.seek(0)
+    back = read.load(file, weights_only=True)
+    pairs = list(zip(given, back, strict=True)) if isinstance(given, tuple) else [(given, back)]
+    for x, y in pairs:
+        assert (y.is_conj(), y.is_neg(), y.tolist()) == (x.is_conj(), x.is_neg(), x.tolist())
+        if len(pairs) > 1:                          # all of them show the first one's memory
+            back[0].mul_(1j)
+            given[0].mul_(1j)
+            assert y.tolist() == x.tolist()
 
 
 @both

@@ -38,7 +38,9 @@ fft.fft("a") | fft.ihfftn(z)
 torch.stft(x[0], 4) | torch.stft(x[0], 2, 0, return_complex=True) | torch.stft(x, 2, return_complex=True) | torch.istft(x, 4)
 torch.istft(z, 6, 7)
 torch.istft(z, 6, return_complex=True) | torch.istft(z, 6, 2, window=torch.zeros(6, dtype=torch.double))
-torch.stft(x[0], 4, window=torch.ones(3), return_complex=True)
+torch.stft(x[0], 4, window=torch.ones(3), return_complex=True) | torch.stft(x[0].bfloat16(), 4, return_complex=True)
+torch.istft(z, 6, 2, length=0) | torch.istft(z[0, 0], 6) | torch.istft(z[0, 0, 0], 6) | torch.functional.istft(z, 6, 0)
+torch.functional.stft(x[0], 4)
 """
 
 

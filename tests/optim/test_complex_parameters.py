@@ -38,6 +38,34 @@ def test_steps_and_state_are_pytorchs(name: str) -> None:
         np.testing.assert_allclose(got, want, 1e-9)
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_steps_complex_parameters_beside_real_ones(search: str | None) -> None:
+    import torch as theirs
+
+    found = []
+    for torch in (retrograd, theirs):
+        p = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.cdouble, requires_grad=True)
+        q = torch.tensor([1.0, 2.0], dtype=torch.double, requires_grad=True)
+        optimizer = torch.optim.LBFGS([p, q], lr=0.5, max_iter=4, line_search_fn=search)
+
+        def closure() -> Any:
+            loss = ((p - 1j).abs() ** 3).sum() + (p * q).sum().abs() ** 2       # noqa: B023  called at once
+            p.grad, q.grad = torch.autograd.grad(loss, [p, q])                  # noqa: B023
+            return loss
+        found.append([*(optimizer.step(closure).item() for _ in range(3)), *p.tolist(), *q.tolist()])
+    assert found[0] == pytest.approx(found[1], rel=1e-8)
+    assert found[0][2] < found[0][0]
+
+
+@both
+def test_adafactor_refuses_complex_parameters(torch: Any) -> None:
+    p = torch.zeros(2, dtype=torch.cfloat, requires_grad=True)
+    p.grad = torch.ones(2, dtype=torch.cfloat)
+    with pytest.raises(RuntimeError, match="Adafactor does not support complex parameters"):
+        torch.optim.Adafactor([p]).step()
+
+
 @both
 def test_gradients_are_clipped_by_their_norm(torch: Any) -> None:
     z = torch.tensor([3 + 4j, 12j], requires_grad=True)

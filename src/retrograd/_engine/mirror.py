@@ -99,6 +99,15 @@ def plain_of(mirrors: list[Mirror], array: Array) -> Array:
     return array
 
 
+def behind(mirrors: list[Mirror], array: Array) -> Array:
+    """What `array` shows, of the same shape, in the memory that is no mirror."""
+    mirror = mirror_of(mirrors, array)
+    while mirror is not None:
+        array = mirror.back(array)
+        mirror = mirror_of(mirrors, array)
+    return array
+
+
 def depths(mirrors: Optional[list[Mirror]], array: Array) -> tuple[int, bool, bool]:
     """(bytes to the memory that is no mirror, conjugated?, negated?)"""
     shift = 0
@@ -112,6 +121,16 @@ def depths(mirrors: Optional[list[Mirror]], array: Array) -> tuple[int, bool, bo
             neg = not neg
         mirror = mirror_of(mirrors, mirror.plain)
     return shift, conj, neg
+
+
+def join(version: Any, mirrors: Optional[list[Mirror]]) -> None:
+    """Edits that `version` counts are from now on carried over to these mirrors, too."""
+    if mirrors is None or version.mirrors is mirrors:
+        return
+    if version.mirrors is None:
+        version.mirrors = mirrors
+    else:
+        version.mirrors.extend(mirrors)
 
 
 def bits_of(x: Any) -> tuple[bool, bool]:

@@ -115,6 +115,16 @@ def resolve_neg(input: Any) -> Any:
     return create.clone(input) if is_neg(input) else input
 
 
+def _neg_view(input: Any) -> Any:
+    """The negative, a view."""
+    return complexes.NegViewBackward0().run(input)
+
+
+def _is_zerotensor(input: Any) -> bool:
+    """Is it a tensor of zeros without memory?  There are none here."""
+    return False
+
+
 def is_conj(input: Any) -> bool:
     """Is it a view that shows memory conjugated?"""
     return bits_of(input)[0]
@@ -146,3 +156,4 @@ def part_setter(which: Any) -> Any:
 
 T_real = property(real, part_setter(real), None, "The real part, a view; itself where it is real.")
 T_imag = property(imag, part_setter(imag), None, "The imaginary part, a view.")
+T__neg_view, T__is_zerotensor = _neg_view, _is_zerotensor

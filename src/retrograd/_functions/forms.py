@@ -1009,6 +1009,8 @@ FUNCTIONS = {
         "device? device=None, bool? pin_memory=False, bool requires_grad=False",
 }
 METHODS = {
+    "_is_zerotensor": "",
+    "_neg_view": "",
     "absolute_": "",
     "add_": "Tensor other, *, Scalar alpha=1",
     "addbmm_": "Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1",

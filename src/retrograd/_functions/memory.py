@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.mirror import depths, plain_of
+from .._engine.mirror import behind, bits_of, conjugate, depths, join, negative, plain_of, turned
 from .._engine.modes import inference_on, state
 from .._engine.op import recording
-from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.tensor import TensorBase, bump, shared_version, wants_grad
 from .._engine.views import address, guard, rebase
 from .._rules.arith import NotImplemented_
 from .._tensor.dtypes import check_format
@@ -112,7 +112,8 @@ def set_(input: Any, source: Any = None, storage_offset: int | None = None, size
     else:
         if source.array.dtype != input.array.dtype:
             raise RuntimeError(f"Could not set tensor of type {source.dtype.ctype} to a tensor of type {input.dtype.ctype}")
-        array = source.array
+        mirrors = None if source.version is None else source.version.mirrors
+        array = behind(mirrors, source.array) if mirrors else source.array
         if size is not None:
             if not array.flags.c_contiguous:
                 raise RuntimeError("passed in tensor to be used as storage must be contiguous")
@@ -125,10 +126,25 @@ def set_(input: Any, source: Any = None, storage_offset: int | None = None, size
     if mine or its:
         node = NotImplemented_("set_")
         node.link(input, other, input if mine else None, other if its else None)
-    place(input, array)
+    place(input, turned_as(input, array, other))
     if node is not None:
         rebase(input, node)
     return input
+
+
+def turned_as(x: Any, array: Any, source: Any) -> Any:
+    """`array`, of the tensor `source` if any, as x shows its memory: conjugated, negated, or as it is."""
+    conj, neg = bits_of(x)
+    if conj or neg:
+        mirrors = [] if source is None else shared_version(source).mirrors or []
+        if source is not None:
+            source.version.mirrors = mirrors
+        array = turned(mirrors, array, conjugate) if conj else array
+        array = turned(mirrors, array, negative) if neg else array
+        join(x.version, mirrors)
+    elif source is not None and source.version is not None:
+        join(shared_version(x), source.version.mirrors)
+    return array
 
 
 def place(input: Any, array: Any) -> None:

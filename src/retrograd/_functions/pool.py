@@ -582,7 +582,7 @@ def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> 
         return sums.mean_dims(x, tuple([dim_of(-1 - i, x.ndim) for i in range(dims)][::-1]), True)
     if dims == 2 and x.array.dtype.kind in "iub" and 0 in (*sizes, *x.array.shape):
         return wrap(np.empty((*x.array.shape[:-2], *sizes), x.array.dtype))
-    supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
+    supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x, "iubc")
     axes = []
     for n, m in zip(x.array.shape[-dims:], sizes, strict=True):
         places, inside, widths = spans(n, m)

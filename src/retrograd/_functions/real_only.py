@@ -9,16 +9,6 @@ from typing import Final
 # (class, text): names of functions
 REFUSED: Final = {
     ('NotImplementedError',
-     '"adaptive_avg_pool2d" not implemented for \'{}\''
-     ): (
-        'adaptive_avg_pool1d adaptive_avg_pool2d'
-    ),
-    ('NotImplementedError',
-     '"adaptive_avg_pool3d_cpu" not implemented for \'{}\''
-     ): (
-        'adaptive_avg_pool3d'
-    ),
-    ('NotImplementedError',
      '"adaptive_max_pool2d" not implemented for \'{}\''
      ): (
         'adaptive_max_pool1d adaptive_max_pool2d'

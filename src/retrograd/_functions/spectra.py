@@ -100,6 +100,8 @@ def stft(
     if half and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     mode = fourier.ROOT if normalized else fourier.NONE
+    if frames.array.dtype.itemsize == 2:
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {names.SCALAR[frames.array.dtype.name]}")
     frames = transforms.floating(frames, False)
     if is_complex:
         y = fourier.c2c(frames, (2,), mode, True)
@@ -132,6 +134,8 @@ def istft(
             f"win_length={width}, {asked}, center={int(center)}, normalized={int(normalized)}, onesided={side}, "
             f"length={length}, return_complex={int(return_complex)}) ")
     ndim = x.array.ndim
+    if ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [-{ndim + 1}, {ndim}], but got -{ndim + 2})")
     if ndim not in (2, 3):
         raise RuntimeError(call + f": expected a tensor with 3 or 4 dimensions, but got {ndim + 1}")
     if not x.array.size:
@@ -170,7 +174,10 @@ def istft(
     end = start + length if length is not None else total - n_fft // 2 if center else total
     sums = index.slice_dim(sums, 1, slice(start, end), True)
     weights = index.slice_dim(weights, 1, slice(start, end), True)
-    least = np.abs(weights.array).min(initial=np.inf)
+    if not weights.array.size:
+        raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+                           "the 'dim' argument.")
+    least = np.abs(weights.array).min()
     if least <= 1e-11:
         raise RuntimeError(call + "window overlap add min: 1\n[ CPUBoolType{} ]")
     y = sums / weights

@@ -535,7 +535,8 @@ class LinalgSvdBackward0(Many):
                     more = matmul(u, scaled - matmul(matmul(scaled, mH(vt)), vt))
                     outside = more if outside is None else outside + more
             if is_complex(u):
-                check_gauge(phases(turn_u) + phases(turn_v), "svd_backward: The singular vectors")
+                check_gauge(phases(turn_u) + phases(turn_v), "svd_backward: The singular vectors",
+                            "phase term, making it ill-defined.")
                 if has_u and has_v:
                     inner = inner + turn_u * np.eye(k, dtype=linalg.raw(s).dtype) / (row * 2)
         full = matmul(matmul(u, meet(inner, u)), vt)
@@ -660,12 +661,12 @@ def phases(turn: Value) -> Any:
     return 0.0 if turn is None else np.diagonal(linalg.raw(turn), 0, -2, -1).imag
 
 
-def check_gauge(by_phase: Any, what: str) -> None:
+def check_gauge(by_phase: Any, what: str, so: str = "quantity, so it is ill-defined.") -> None:
     """RuntimeError for a loss that depends on the phase of vectors, which may be any."""
     if np.any(np.abs(by_phase) > 1e-2):
         raise RuntimeError(
             f"{what} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss function "
-            "depends on this quantity, so it is ill-defined.")
+            f"depends on this {so}")
 
 
 def inv(x: Value) -> Value:

@@ -24,9 +24,10 @@ from retrograd._functions import (  # type: ignore[no-redef]  # modules there ha
 )
 from retrograd._missing import late_names
 
-lu = late(LATER["lu"], "lu")
+istft, lu, stft = (late(LATER[name], name) for name in ("istft", "lu", "stft"))
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
-    "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive", "unravel_index",
+    "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive",
+    "unravel_index",
 ]
 late_names(__name__)

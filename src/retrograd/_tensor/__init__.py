@@ -11,6 +11,7 @@ import numpy as np
 
 from .._engine import hooks
 from .._engine.dispatch import default, enrol, takes_part
+from .._engine.mirror import join
 from .._engine.modes import grad_on, inference_on, modes, state
 from .._engine.tensor import (
     TensorBase,
@@ -538,6 +539,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if value.array.shape != self.array.shape:
             hooks.keep_shape(self)
         self.array = value.array
+        if value.version is not None and value.version.mirrors is not None:
+            join(shared_version(self), value.version.mirrors)
         if self.sink is not None:
             self.sink.array = value.array
 
@@ -697,6 +700,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         out.array = self.array
         out.rg = wants_grad(self)
         bump(out)
+        if self.version is not None:
+            join(out.version, self.version.mirrors)
         out.__dict__.update(_attributes(self))
         return out
 

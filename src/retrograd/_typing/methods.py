@@ -10,6 +10,8 @@ class Methods:
     from .._functions.compare import __rlshift__ as __rlshift__
     from .._functions.compare import __rrshift__ as __rrshift__
     from .._functions.compare import __rshift__ as __rshift__
+    from .._functions.complexes import T__is_zerotensor as _is_zerotensor
+    from .._functions.complexes import T__neg_view as _neg_view
     from .._functions.arith import add as add
     from .._functions.arith import add_ as add_
     from .._functions.products import addbmm as addbmm

@@ -78,6 +78,10 @@ class Methods(TensorBase):
         """The dims in reverse order; meant for matrices."""
     def __delitem__(self, index: Any) -> None:
         """Elements cannot be deleted."""
+    def _is_zerotensor(self) -> Tensor:
+        """Is it a tensor of zeros without memory?  There are none here."""
+    def _neg_view(self) -> Tensor:
+        """The negative, a view."""
     def abs(self) -> Tensor:
         """Absolute value; its derivative at 0 is 0; in the dtype of input."""
     def abs_(self) -> Tensor:

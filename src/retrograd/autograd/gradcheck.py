@@ -213,19 +213,28 @@ def _check_values(
 ) -> None:
     wanted = _wanted(given)
     numerical = [_numerical(func, given, x, eps) for x in wanted]
+    found = [_analytical(out, wanted, dtypes) for out in outputs]
     for i, out in enumerate(outputs):
-        once, again = _analytical(out, wanted, dtypes), _analytical(out, wanted, dtypes)
+        once, again = found[i], _analytical(out, wanted, dtypes)
         for k in range(len(wanted)):
             if not np.allclose(once[k], again[k], rtol=0, atol=nondet_tol, equal_nan=True):
                 raise GradcheckError(
                     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
                     "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
                     f"nondeterminism was {nondet_tol}.")
-            a, n = once[k], numerical[k][i]
-            if not np.allclose(a.astype(np.float64), n.astype(np.float64), rtol=rtol, atol=atol):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {i} with respect to input {k},\nnumerical:{wrap(n)}\n"
-                    f"analytical:{wrap(a)}\n")
+    for part in (1, 0):
+        for (i, out), (k, x) in itertools.product(enumerate(outputs), enumerate(wanted)):
+            many = len(_units(out.array.dtype))
+            a, n = (_of_input(m[:, part::many].astype(np.float64), x) for m in (found[i][k], numerical[k][i]))
+            if part < many and not np.allclose(a, n, rtol=rtol, atol=atol):
+                prefix = f"While considering the {('real', 'imaginary')[part]} part of complex outputs only, " if many > 1 else ""
+                raise GradcheckError(f"{prefix}Jacobian mismatch for output {i} with respect to input {k},\n"
+                                     f"numerical:{wrap(n)}\nanalytical:{wrap(a)}\n")
+
+
+def _of_input(rows: Any, x: Any) -> Any:
+    """Derivatives with respect to the numbers of x: those for both parts of a complex number as one."""
+    return rows[0::2] + 1j * rows[1::2] if x.array.dtype.kind == "c" else rows
 
 
 def _constant(x: Any) -> Any:

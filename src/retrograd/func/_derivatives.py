@@ -71,10 +71,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     https://pytorch.org/docs/stable/generated/torch.func.vjp.html
     """
     call = _Call(func, primals, None, has_aux, VJP)
-    for y in call.outputs:
-        if not y.is_floating_point():
-            raise RuntimeError(
-                f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}")
+    smooth(call.outputs)
 
     def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         vectors, spec = flatten(cotangents)
@@ -155,12 +152,10 @@ def jacrev(
 
     @wraps(func)
     def jacobian(*args: Any) -> Any:
+        refuse_complex("jacrev", args, "inputs")
         call = _Call(func, args, argnums, has_aux, VJP)
-        for y in call.outputs:
-            if not y.is_floating_point():
-                raise RuntimeError(
-                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
-                    f"{y.dtype}")
+        smooth(call.outputs)
+        refuse_complex("jacrev", call.outputs, "outputs")
         with aside():
             return _jacobian(call, argnums, has_aux)
     return jacobian
@@ -174,11 +169,13 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
     """
     @wraps(func)
     def jacobian(*args: Any) -> Any:
+        refuse_complex("jacfwd", args, "inputs")
         found = _all_columns(func, args, argnums, has_aux, randomness)
         if found is not None:
             return found
         draws = Draws(randomness)
         call = _Call(func, args, argnums, has_aux, JVP)
+        refuse_complex("jacfwd", call.outputs, "outputs")
         draws.check()
         with aside():
             try:
@@ -200,6 +197,19 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     https://pytorch.org/docs/stable/generated/torch.func.hessian.html
     """
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+def smooth(outputs: list[Any]) -> None:
+    for y in outputs:
+        if y.array.dtype.kind not in "fcV":
+            raise RuntimeError(
+                f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}")
+
+
+def refuse_complex(name: str, values: Any, role: str) -> None:
+    for i, x in enumerate(flatten(values)[0]):
+        if isinstance(x, TensorBase) and x.array.dtype.kind == "c":
+            raise RuntimeError(f"{name}: Expected all {role} to be real but received complex tensor at flattened input idx: {i}")
 
 
 class _Recording(Recording):

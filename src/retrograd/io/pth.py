@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.mirror import behind, bits_of, conjugate, negative
+from .._engine.tensor import TensorBase, shared_version, wants_grad, wrap
 from .._missing import dtypes as _dtype_names
 from .._tensor import Tensor, _attributes, dtypes
 from .._tensor.size import Size
@@ -131,7 +132,8 @@ class _Blocks:
         return None
 
     def tensor(self, t: Any) -> Any:
-        block = Block(t.array)
+        bits = {name: True for name, on in zip(("conj", "neg"), bits_of(t)) if on}
+        block = Block(behind(t.version.mirrors, t.array) if bits else t.array)
         known = self.found.setdefault(block.key, block)
         if known.dtype is not block.dtype:
             raise RuntimeError(
@@ -145,7 +147,7 @@ class _Blocks:
         extra = _attributes(t)
         args: Any = (
             Persistent(pid), block.offset, tuple(block.size), block.stride, wants_grad(t) and not parameter,
-            OrderedDict())
+            OrderedDict(), *([bits] if bits else []))
         rebuilt = Call(Name("torch._utils", "_rebuild_tensor_v2"), *args)
         if parameter:
             if extra:
@@ -314,7 +316,7 @@ def _rebuild_tensor(
 ) -> Any:
     if not isinstance(storage, Storage) or storage.dtype is None:
         raise UnpicklingError(f"a tensor made from {type(storage).__name__}")
-    return _tensor(storage.view(storage.dtype, offset, size, stride), requires_grad)
+    return _tensor(storage, storage.view(storage.dtype, offset, size, stride), requires_grad, metadata)
 
 
 def _rebuild_tensor_v3(
@@ -325,11 +327,17 @@ def _rebuild_tensor_v3(
         raise UnpicklingError(f"a tensor made from {type(storage).__name__} and {type(dtype).__name__}")
     if dtype.name in _dtype_names.__all__ and dtype.name not in STORAGE_OF:
         raise NotHere(f"retrograd has no tensors of {dtype}")
-    return _tensor(storage.view(dtype, offset, size, stride), requires_grad)
+    return _tensor(storage, storage.view(dtype, offset, size, stride), requires_grad, metadata)
 
 
-def _tensor(array: Any, requires_grad: Any) -> Any:
+def _tensor(storage: Any, array: Any, requires_grad: Any, metadata: Any) -> Any:
+    """metadata: does the tensor show the memory conjugated, negated?"""
+    for bit, turn, kinds in (("conj", conjugate, "c"), ("neg", negative, "cfi")):
+        if isinstance(metadata, dict) and metadata.get(bit) is True and array.dtype.kind in kinds and array.size:
+            array = storage.turned(array, turn)
     out: Any = wrap(array)
+    if storage.mirrors or array.dtype.kind == "c":
+        shared_version(out).mirrors = storage.mirrors
     if requires_grad is True:
         out.requires_grad_(True)
     return out
@@ -365,7 +373,7 @@ def _with_state(t: Any, state: Any) -> Any:
 def _empty(*args: Any) -> Any:
     if args:
         raise UnpicklingError("torch.Tensor called with arguments")
-    return _tensor(np.empty(0, np.float32), False)
+    return wrap(np.empty(0, np.float32))
 
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.mirror import turned
 from .._engine.views import address
 from .._tensor import dtypes
 from ..storage import STORAGES as STORAGES
@@ -28,6 +29,8 @@ class Storage:
     def __init__(self, raw: Any, dtype: Any) -> None:
         self.raw = raw
         self.dtype = dtype
+        self.mirrors: list[Any] = []            # NOTE [Lazy conjugates] in _engine/mirror.py
+        self.shown: dict[Any, Any] = {}         # the whole block, conjugated or negated
 
     def view(self, dtype: Any, offset: Any, size: Any, stride: Any) -> Any:
         """An array over the block.  ValueError when it would leave it."""
@@ -48,6 +51,14 @@ class Storage:
                 f"a tensor of size {list(sizes)}, stride {list(strides)}, offset {offset} in a storage of {have} "
                 "elements")
         return np.ndarray(sizes, d, self.raw, offset * d.itemsize, tuple(s * d.itemsize for s in strides))
+
+    def turned(self, array: Any, turn: Any) -> Any:
+        """What a view of the block shows, conjugated or negated: one such block, however many views there are."""
+        whole = np.ndarray((self.raw.nbytes // array.itemsize,), array.dtype, self.raw)
+        if (array.dtype, turn) not in self.shown:
+            self.shown[array.dtype, turn] = turned(self.mirrors, whole, turn)
+        at = address(array) - address(whole)
+        return np.ndarray(array.shape, array.dtype, self.shown[array.dtype, turn], at, array.strides)
 
 
 def _whole(given: Any) -> tuple[int, ...]:

@@ -119,17 +119,17 @@ class LBFGS(Optimizer):
         return first
 
     def _gradient(self) -> Any:
-        """All gradients in one row, zeros where there is none."""
+        """All gradients in one row, complex ones as their parts, zeros where there is none."""
         return np.concatenate([
-            np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.reshape(-1)
-            for p in self._params])
+            parts(np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array) for p in self._params])
 
     def _move(self, t: Any, d: Any) -> None:
         """Add t * d to the parameters."""
         at = 0
         for p in self._params:
-            n = p.array.size
-            p.array += d[at:at + n].reshape(p.array.shape) * t
+            n = p.array.size * (2 if p.array.dtype.kind == "c" else 1)
+            move = d[at:at + n] * t
+            p.array += (move if n == p.array.size else move.view(np.result_type(move, 1j))).reshape(p.array.shape)
             bump(p)
             at += n
 
@@ -242,6 +242,12 @@ def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
     else:
         at = a.t - (a.t - b.t) * ((a.s + root - d1) / (a.s - b.s + 2 * root))
     return min(max(at, least), most)
+
+
+def parts(a: Any) -> Any:
+    """A row of real numbers: of complex ones both parts, one after the other."""
+    row = a.reshape(-1)
+    return row.view(row.real.dtype) if row.dtype.kind == "c" else row
 
 
 def _two_loops(g: Any, ys: list[Any], ss: list[Any], ro: list[Any], scale: Any, al: list[Any]) -> Any:

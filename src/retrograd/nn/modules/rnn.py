@@ -69,7 +69,7 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
-    return dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
+    return dtype.kind == "f" and dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
 
 
 def heard(f: Any, args: tuple[Any, ...], **kwargs: Any) -> Any:
