@@ -61,6 +61,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[
             "scores": (store.scores, {"query": grads}),
             "top": (store.top, {"query": grads, "k": 2}),
             "contract": (microscope.contract, {"model": model, "batch": (x, y), "loss": F.cross_entropy}),
+            "memory": (microscope.memory, {"model": model}),
             "explain": (microscope.explain, {"x": model}),
             "why_none": (microscope.why_none, {"p": model[0].weight}),
             "why_not_fired": (microscope.why_not_fired, {"handle": model.register_forward_hook(lambda *_: None)}),

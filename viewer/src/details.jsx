@@ -95,6 +95,7 @@ function Now({ trace, cursor, onSelect }) {
         <span class="dim">{duration(trace.events[cursor][1])}{trace.events[cursor][2] ? ` · took ${duration(trace.events[cursor][2])}` : ""}</span>
       </div>
       <h2>{subject ? <Go onClick={() => onSelect(subject)}>{trace.label(cursor)}</Go> : trace.label(cursor)}</h2>
+      {trace.memory?.after[cursor] != null && <Memory memory={trace.memory} now={trace.memory.after[cursor]} />}
       {kind === "hook" && <p>{said(get("changed"), get("returned"))}</p>}
       {rows?.length > 0 && <Values trace={trace} rows={rows} />}
       {edit && <Changes trace={trace} i={cursor} />}
@@ -105,6 +106,17 @@ function Now({ trace, cursor, onSelect }) {
     </section>
   );
 }
+
+function Memory({ memory, now }) {
+  return (
+    <details>
+      <summary>memory after it: {bytes(now)}, {Math.round((100 * now) / (memory.peak || 1))} % of the peak</summary>
+      <pre>{memory.text}</pre>
+    </details>
+  );
+}
+
+const bytes = (n) => (n < 1024 ? `${n} bytes` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / (1 << 20)).toFixed(1)} MiB`);
 
 function said(changed, returned) {
   if (changed) return returned ? "It returned another value." : "It edited the value in place.";

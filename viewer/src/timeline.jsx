@@ -11,9 +11,12 @@ const LANES = [
   ["step", ["step"]],
 ];
 const [LEFT, TOP, HIGH, NORMS] = [74, 8, 15, 40];
-export const HEIGHT = TOP + NORMS + 6 + LANES.length * (HIGH + 2) + 6;
+const MEMORY = 34; // its lane, where memory was recorded, below the others
+const BELOW = TOP + NORMS + 6 + LANES.length * (HIGH + 2);
+const high = (trace) => BELOW + 6 + (trace.memory ? MEMORY + 4 : 0);
 
 export function Timeline({ trace, cursor, theme, onMove }) {
+  const HEIGHT = high(trace);
   const canvas = useRef();
   const [range, setRange] = useState([0, trace.steps.length]); // steps in sight
   const laneOf = (i) => LANES.findIndex(([, kinds]) => kinds.includes(trace.editOf.has(i) ? "zero" : trace.events[i][0]));
@@ -39,6 +42,12 @@ export function Timeline({ trace, cursor, theme, onMove }) {
     context.fillStyle = c.bg;
     context.fillRect(LEFT, TOP, wide - LEFT - 8, NORMS);
     tops.forEach((y) => context.fillRect(LEFT, y, wide - LEFT - 8, HIGH));
+    if (trace.memory) {
+      context.fillStyle = c.dim;
+      context.fillText("memory", LEFT - 10, BELOW + MEMORY / 2);
+      context.fillStyle = c.bg;
+      context.fillRect(LEFT, BELOW, wide - LEFT - 8, MEMORY);
+    }
     const [from, to] = range;
     const scale = (wide - LEFT - 8) / Math.max(1, to - from);
     const bar = Math.max(1, scale - (scale > 4 ? 1 : 0));
@@ -48,6 +57,11 @@ export function Timeline({ trace, cursor, theme, onMove }) {
       const x = LEFT + (s - from) * scale;
       context.fillStyle = colourOf(kind, trace, i, c);
       context.fillRect(x, tops[laneOf(i)] + 2, bar, HIGH - 4);
+      if (trace.memory?.after[i] != null) {
+        const up = (MEMORY * trace.memory.after[i]) / (trace.memory.peak || 1);
+        context.fillStyle = trace.memory.after[i] === trace.memory.peak ? c.accent : c.faint;
+        context.fillRect(x, BELOW + MEMORY - up, bar, up);
+      }
       if (kind === "node") {
         const values = trace.get(i, "inputs");
         const norm = trace.normOf(values);

@@ -32,6 +32,7 @@ How it is made (one idea per file, folders in the order in which they import eac
                validation: other people's scores, and whether they hold
     contracts  what one backward pass did, in a file that tests compare with; retrograd_pytest is pytest's plugin
     flight     the last steps of a training, kept cheaply, and written out when something goes wrong
+    memory     what graphs save and let go, while a program runs, and who keeps it
     lint       mistakes that a source, a live model or a recording shows
 
 Names are loaded on first use, so `import retrograd` costs nothing.
@@ -97,6 +98,8 @@ if TYPE_CHECKING:
     from .lint.static import Problem as Problem
     from .lint.static import lint_source as lint_source
     from .listen import engine_of as engine_of
+    from .memory.holding import Memory as Memory
+    from .memory.holding import memory as memory
     from .record.recorder import RecordingError as RecordingError
     from .record.recorder import record as record
     from .record.recording import Event as Event
@@ -138,6 +141,8 @@ _HOME = {
     "fisher_diagonal": "capture.recipes",
     "noise_scale": "capture.recipes",
     "engine_of": "listen",
+    "memory": "memory.holding",
+    "Memory": "memory.holding",
     "record": "record.recorder",
     "RecordingError": "record.recorder",
     "Recording": "record.recording",

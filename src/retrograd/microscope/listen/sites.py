@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import os
 import sys
 from types import FrameType
@@ -75,7 +76,12 @@ def variables(frame: Any) -> dict[str, Any]:
     it names models as the program does, knows a forward that was called as a function by its module, and, on PyTorch, who gets
     which hook by the function that registers it, for no hook tells of hooks.
     """
-    return dict(frame.f_locals)
+    its = frame.f_locals
+    found = dict(its)
+    # Before Python 3.13 the frame keeps what it gave, and so what the variables held until it is asked again.
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED and sys.getrefcount(its) <= 3:
+        its.clear()                             # nobody has it but the frame and us
+    return found
 
 
 def last_read(frame: FrameType, *names: str) -> str:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from typing import Any
 
@@ -30,13 +31,15 @@ def template() -> Any:
     return files(__package__) / "viewer.html"
 
 
-def page_of(rec: Recording, title: str | None = None, beside: Any = None) -> str:
-    """The page as a text.  beside: a SideBySide whose first recording it is"""
+def page_of(rec: Recording, title: str | None = None, beside: Any = None, memory: Any = None) -> str:
+    """The page as a text.  beside: a SideBySide whose first recording it is; memory: a Memory of the same time"""
     title = title or f"{' '.join(map(os.path.basename, rec.header.get('argv', [])[:1])) or 'recording'} - retrograd"
     its = data_of(rec, title)
     if beside is not None:
         its["beside"] = beside_of(beside)
         its["header"] = {**rec.header, "opens": its["beside"]["opens"]}
+    if memory is not None:
+        its["memory"] = memory_of(rec, memory)
     data = json.dumps(its, separators=(",", ":"), allow_nan=False)
     packed = base64.b64encode(zlib.compress(data.encode(), 7)).decode()
     head, _, rest = template().read_text(encoding="utf-8").partition(TITLE)
@@ -44,11 +47,11 @@ def page_of(rec: Recording, title: str | None = None, beside: Any = None) -> str
     return head + html.escape(title) + middle + packed + tail
 
 
-def write_page(rec: Recording, path: Any, title: str | None = None, beside: Any = None) -> None:
+def write_page(rec: Recording, path: Any, title: str | None = None, beside: Any = None, memory: Any = None) -> None:
     """Write the page to `path`; the file is replaced when complete."""
     from ...io.beside import write_beside
 
-    text = page_of(rec, title, beside).encode()
+    text = page_of(rec, title, beside, memory).encode()
     write_beside(os.fsdecode(path), lambda file: file.write(text))
 
 
@@ -68,6 +71,16 @@ def data_of(rec: Recording, title: str) -> dict[str, Any]:
         "graphs": [[graph.items, graph.rows, graph.edges] for graph in drawing.graphs],
         **answers_of(rec),
     }
+
+
+def memory_of(rec: Recording, memory: Any) -> dict[str, Any]:
+    """peak: bytes, and text of where; after: the bytes that are counted after each event."""
+    if rec.live is None:
+        raise ValueError("to_html: memory= goes with a recording of this process, not with one that was loaded")
+    times = [t - rec.live.start for t, _ in memory.timeline]
+    after = [bisect_right(times, row[1] + row[2]) - 1 for row in rec.rows]
+    return {"peak": memory.peak, "text": str(memory),
+            "after": [memory.timeline[at][1] if at >= 0 else None for at in after]}
 
 
 def beside_of(found: Any) -> dict[str, Any]:

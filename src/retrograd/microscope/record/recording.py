@@ -3,11 +3,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments import FilePath, checked
 from ..plain_text import escaped
 from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+
+if TYPE_CHECKING:
+    from ..memory.holding import Memory
 
 VERSION = 1
 FORMAT = "retrograd-recording"
@@ -464,13 +467,15 @@ class Recording:
     # -- looking at it
 
     @checked
-    def to_html(self, path: FilePath, title: str | None = None) -> None:
+    def to_html(self, path: FilePath, title: str | None = None, *, memory: Memory | None = None) -> None:
         """Write one HTML file that shows the graph, the events in order and every gradient as it arrives.
 
-        It needs no server and no network.  title: the script's name unless given.
+        title    the script's name unless given
+        memory   what microscope.memory() gave, of a block that ran together with this recording: it is drawn under the events
+        It needs no server and no network.  ValueError for memory with a recording that was loaded.
         """
         from ..page.write import write_page
-        write_page(self, path, title)
+        write_page(self, path, title, memory=memory)
 
     def view(self, height: int = 640) -> Any:
         """The page of `to_html` inside a notebook's cell; height in pixels."""

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from .._hooked import Hooked, plain
+from .._own_hook import OwnHook
 from ..answers.culprit import culprit
 from ..answers.gradient_paths import Splitting
 from ..listen import engine_named
@@ -274,9 +275,9 @@ class Tap:
         return multi_grad.part(self, hook, owner, place, key, site)
 
     def is_ours(self, hook: Any) -> bool:
-        """Is this a hook of the recorder's own, or one by which a lazy module of the engine works?"""
+        """Is this a hook of the microscope's own, or one by which a lazy module of the engine works?"""
         method = getattr(getattr(hook, "hook", hook), "__func__", None)
-        return type(hook) is Patch or getattr(method, "__qualname__", "").startswith("LazyModuleMixin.")
+        return type(hook) in (Patch, OwnHook) or getattr(method, "__qualname__", "").startswith("LazyModuleMixin.")
 
     plain = staticmethod(plain)
 
