@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from html import escape
 from importlib import import_module
@@ -40,6 +41,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             return link[0]
         named = (here / target).resolve()
         name = str(named.relative_to(ROOT)) if named.is_relative_to(ROOT) else target
+        if name in PAGES:
+            return f"[{text}]({os.path.relpath(ROOT / 'docs' / PAGES[name], here)}{path[len(target):]})"
         return f"`{name}`" if text == Path(name).name else f"{text} (`{name}`)"
 
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.S | re.M)

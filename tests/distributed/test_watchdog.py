@@ -72,7 +72,7 @@ def test_what_the_ranks_say_decides(two_ranks: Path, other: dict[str, Any], code
 def test_a_process_that_is_no_rank_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ValueError, match="this process is no rank"):
+    with pytest.raises(ValueError, match="this process is not a rank"):
         watchdog()
     with pytest.raises(ValueError, match="must be positive"):
         watchdog(0)

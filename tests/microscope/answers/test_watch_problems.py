@@ -83,7 +83,7 @@ def test_layers_in_a_python_list_and_loose_tensors_are_named(torch: Any) -> None
     m = Net()
     w = train(torch, m, torch.optim.SGD(m.parameters(), lr=0.1))
     assert said(w, "blocks is a Python list") and "nn.ModuleList" in said(w, "blocks")[0]
-    assert said(w, "scale wants a gradient and is no nn.Parameter")
+    assert said(w, "scale requires grad but is not an nn.Parameter")
 
 
 @both
@@ -94,7 +94,7 @@ def test_parameters_without_an_optimizer_and_a_head_that_never_moves_are_named(t
     m = net(torch)
     groups = [{"params": m[0].parameters()}, {"params": m[2].parameters(), "lr": 0.0}]
     w = train(torch, m, torch.optim.SGD(groups, lr=0.1))
-    assert said(w, "never moved") == ["2.weight, 2.bias never moved in 5 looks, and others did"]
+    assert said(w, "never moved") == ["2.weight, 2.bias never moved in 5 looks, while others did"]
     m = net(torch)
     m[2].requires_grad_(False)
     assert said(train(torch, m, torch.optim.SGD(m[0].parameters(), lr=0.1)), "no optimizer") == []

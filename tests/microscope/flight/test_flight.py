@@ -272,4 +272,4 @@ def test_what_comes_in_with_a_batch_or_a_weight_is_not_said_to_be_made_of_finite
         torch.optim.SGD(net.parameters(), 0.1).step()
     [report] = f.reports
     assert "AccumulateGrad, from finite" not in report
-    assert "the first NaN is seen at linear in 0: it made it, or read it" in report and "made by linear" not in report
+    assert "the first NaN is seen at linear in 0: either it made it, or it read it" in report and "made by linear" not in report

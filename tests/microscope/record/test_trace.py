@@ -188,7 +188,7 @@ def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> N
     (["trace", "."], "is a directory"),
     (["view", "absent.trace"], "No such file"),
     (["view", "net.py"], "net.py is a script; record it with retrograd trace net.py"),
-    (["view", "other.txt"], "this is no recording"),
+    (["view", "other.txt"], "this is not a recording"),
     (["trace", "-m", "no.such.module"], "no module named 'no.such.module'"),
     (["lint", "net.py", "--", "--epochs", "3"], "arguments after -- go to the script, which needs --run"),
     (["explain", "other.txt", "--", "3"], "other.txt is a recording"),
@@ -276,8 +276,8 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
         damaged = re.sub(rb'"argv":\[.*?\]', b'"argv":' + given, lines[0])
         refused(damaged + b"".join(lines[1:]), "line 1: header: 'argv' must be a list of texts")
     refused(b"", "is empty")
-    refused(b"hello\n", "this is no recording")
-    refused(b"[1]\n", "this is no recording")
+    refused(b"hello\n", "this is not a recording")
+    refused(b"[1]\n", "this is not a recording")
     refused(b'{"a":1}\n', "expected an object")
     refused(b'{"kind":"header"}\n', "not a recording")
     refused(lines[0].replace(b'"version":1', b'"version":2', 1), "schema 2; this retrograd reads up to 1")

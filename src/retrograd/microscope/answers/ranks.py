@@ -265,7 +265,7 @@ class Ranks:
             return Averaged(step, "mean", "it is the mean of the ranks' gradients", local, after)
         hooks = [(e, rec) for rec in self.by_rank.values() for e in noted(rec, "comm_hook")]
         if hooks:
-            return Averaged(step, "comm_hook", f"the communication hook {hooks[0][0].text} made of it what differs from the mean "
+            return Averaged(step, "comm_hook", f"the communication hook {hooks[0][0].text} changed it: it differs from the mean "
                             f"by {off:.2g} of its norm", local, after, hooks[0][0].where)
         return Averaged(step, "differs", f"it differs from the mean of the ranks' gradients by {off:.2g} of its norm: hooks "
                         "after the pass, clipping, or ranks of which there is no recording", local, after)

@@ -270,7 +270,7 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
     elif state == "born" and what == "AccumulateGrad":          # it makes nothing: a flight did not measure what brought it
         text = f"{name} arrives at the gradient of a parameter"
     elif state == "born" and event.number in rec.header.get("unmeasured", ()):
-        text = (f"the first {name} is seen at {what}{place}: it made it, or read it, for it reads a weight or a batch, "
+        text = (f"the first {name} is seen at {what}{place}: either it made it, or it read it from a weight or a batch, "
                 "which a flight does not measure")
     elif state == "born":
         text = f"the first {name} is made by {what}{place}, from {made_from(rec, event)}"

@@ -108,7 +108,7 @@ class Loop:
         moving = any(moved for _, moved in self.moves.values())
         still = [name for name, (looks, moved) in self.moves.items() if looks >= MOVED and not moved]
         if moving and still:
-            yield f"{few(still)} never moved in {max(self.moves[name][0] for name in still)} looks, and others did"
+            yield f"{few(still)} never moved in {max(self.moves[name][0] for name in still)} looks, while others did"
         for name, sizes in self.sizes.items():
             if len(sizes) > 2 and sizes[-3] < sizes[-2] <= sizes[-1] and (sizes[-2] < sizes[-1] or sizes[-1] >= NODES):
                 yield (f"{name} keeps the graphs of earlier steps ({', '.join(map(str, sizes[-3:]))} nodes): detach() what is "
@@ -133,8 +133,8 @@ def listed(model: Any) -> Iterator[tuple[Any, str]]:
                                    "nn.ModuleList or nn.ModuleDict")
                     break
                 if isinstance(x, Tensor) and x.requires_grad and x.is_leaf:
-                    yield module, (f"{where} wants a gradient and is no nn.Parameter: parameters() does not find it; use "
-                                   "nn.Parameter, in an nn.ParameterList where there are several")
+                    yield module, (f"{where} requires grad but is not an nn.Parameter: parameters() does not find it; use "
+                                   "nn.Parameter, or nn.ParameterList for several")
                     break
 
 

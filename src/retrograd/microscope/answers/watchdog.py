@@ -93,7 +93,7 @@ class Watchdog:
             raise ValueError(f"watchdog: seconds and every must be positive, not {seconds!r} and {every!r}")
         rank, size = rank_of_process(), os.environ.get("WORLD_SIZE", os.environ.get("PMI_SIZE", ""))
         if rank is None or not size.isdigit():
-            raise ValueError("watchdog: this process is no rank: start it with retrograd launch, mpiexec or torchrun")
+            raise ValueError("watchdog: this process is not a rank: start it with retrograd launch, mpiexec or torchrun")
         self.rank, self.size, self.seconds, self.every, self.on = rank, int(size), seconds, every, on
         name = f"retrograd-watchdog-{getpass.getuser()}-{os.environ.get('MASTER_PORT', '')}-{os.getppid()}"
         self.folder = Path(tempfile.gettempdir(), name) if folder is None else Path(folder)

@@ -36,7 +36,7 @@ class Across:
         shares = self._gathered((len(grads), sorted(grads.names)))
         for rank, (_, names) in enumerate(shares):
             if names != shares[0][1]:
-                raise CaptureError(f"across: rank {rank} has captured other parameters than rank 0: "
+                raise CaptureError(f"across: rank {rank} captured parameters other than those of rank 0: "
                                    f"{', '.join(sorted(set(names) ^ set(shares[0][1])))}")
         sizes = [size for size, _ in shares]
         self.ids = [RankedSample(rank, n) for rank, size in enumerate(sizes) for n in range(size)]

@@ -65,7 +65,7 @@ class Capture(Waiting):
         if not isinstance(model, self.engine.Module):
             raise TypeError(f"capture: expected a module, got {type(model).__qualname__}")
         if type(model).__module__.startswith("torch.jit"):
-            raise TypeError("capture: a scripted model does not run in Python, so nothing of it is seen; give the original")
+            raise TypeError("capture: a scripted model does not run in Python, so its calls cannot be seen; pass the original")
         if check not in (True, False, "first"):
             raise ValueError(f"capture: check is True, False or 'first', got {check!r}")
         if calls not in (None, "apart", "same"):

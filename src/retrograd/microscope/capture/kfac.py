@@ -67,7 +67,7 @@ class KFAC:
         dense = [n for n in names if n not in outer]
         if self.updates and (set(outer) != self._means.keys() or set(dense) != self.diagonal.keys()):
             odd = sorted((set(outer) ^ self._means.keys()) | (set(dense) ^ self.diagonal.keys()))
-            raise CaptureError(f"KFAC.update: other parameters than before: {', '.join(odd[:6])}")
+            raise CaptureError(f"KFAC.update: these parameters differ from those of earlier updates: {', '.join(odd[:6])}")
         new = (1 - self.ema) / (1 - self.ema ** (self.updates + 1))
         with T.no_grad():
             self._find_leaders(T, grads, outer)

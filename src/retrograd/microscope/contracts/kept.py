@@ -132,11 +132,11 @@ def read(path: str) -> Contract:
     with open(path, "rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise ContractError(f"{path}: more than {LARGEST} bytes: this is no contract")
+        raise ContractError(f"{path}: more than {LARGEST} bytes: this is not a contract")
     try:
         found = json.loads(data, parse_constant=refused)
     except (ValueError, RecursionError):
-        raise ContractError(f"{path}: not JSON: this is no contract, or it is damaged or cut off") from None
+        raise ContractError(f"{path}: not JSON: this is not a contract, or it is damaged or cut off") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ContractError(f"{path}: not a gradient contract (its \"format\" is not {FORMAT!r})")
     version = found.get("version")

@@ -90,7 +90,7 @@ class Flight:
                          home.register_optimizer_step_post_hook(self._step_ends)]
         if self.signal is not None:
             if threading.current_thread() is not threading.main_thread():
-                raise ValueError("flight: a signal can be heard by the main thread alone")
+                raise ValueError("flight: only the main thread can receive signals")
             self._before = signals.signal(self.signal, self._signalled)
         self._begun = True
         self._hearing.begin()

@@ -107,7 +107,7 @@ class Forward:
                     new = new(old.clone())
                 new = self.torch.as_tensor(new, dtype=old.dtype, device=old.device).detach().clone()
             if new.shape != old.shape:
-                raise ValueError(f"replay: {name} has shape {tuple(old.shape)}, what shall replace it {tuple(new.shape)}")
+                raise ValueError(f"replay: {name} has shape {tuple(old.shape)}, its replacement {tuple(new.shape)}")
             found[id(t)] = new
         return found
 
@@ -357,13 +357,14 @@ class Once:
                     e = step.rec.events[x[0]]
                     raise RecordingError(
                         f"replay: run again, {e.name}" + (f" in {e.path}" if e.path else "")
-                        + (f" [{e.where}]" if e.where else "") + " gives other numbers than were recorded: the step depends on "
-                        "something besides its weights, arguments and random numbers (a counter, a file, the clock)")
+                        + (f" [{e.where}]" if e.where else "") + " gives numbers that differ from the recorded ones: the step "
+                        "depends on something besides its weights, arguments and random numbers (a counter, a file, the clock)")
             if len(was) != len(now):
-                raise RecordingError(f"replay: run again, {self.said(call)} does {len(now)} operations, and did {len(was)}")
+                raise RecordingError(f"replay: {self.said(call)} did {len(was)} operations in the recording, "
+                                     f"{len(now)} when run again")
         for t, new in zip(step.roots, self.roots):
             if not alike(self.tap, t, new):
-                raise RecordingError("replay: run again, the step gives another loss than was recorded")
+                raise RecordingError("replay: run again, the step gives a different loss from the recorded one")
 
     def rename(self) -> None:
         """Paths and lines are those of the recording."""

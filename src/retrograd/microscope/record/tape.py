@@ -153,9 +153,9 @@ class Patch:
             return self.new(out)
         if not hasattr(out, "shape"):
             raise ValueError(f"replay: {self.path} gives a {type(out).__name__}, not a tensor; give a function that takes it and "
-                             "returns what shall be there")
+                             "returns its replacement")
         if np.shape(self.new) != tuple(out.shape):
-            raise ValueError(f"replay: the output of {self.path} has shape {tuple(out.shape)}, what shall replace it "
+            raise ValueError(f"replay: the output of {self.path} has shape {tuple(out.shape)}, its replacement "
                              f"{np.shape(self.new)}")
         return self.new.to(out.dtype) if hasattr(self.new, "to") else out.new_tensor(self.new)
 

@@ -126,19 +126,19 @@ class Reader:
             return None
         self.line += 1
         if self.line > ROWS:
-            raise self.bad(f"more than {ROWS} lines: this is no recording of ours")
+            raise self.bad(f"more than {ROWS} lines: this is not a retrograd recording")
         if self.line == 1 and not text.startswith(b"{"):
-            raise TraceError(f"{self.name}: this is no recording: rec.save(path) and `retrograd trace -o path` write them")
+            raise TraceError(f"{self.name}: this is not a recording: rec.save(path) and `retrograd trace -o path` write them")
         if len(text) > LINE:
-            raise self.bad(f"a line of more than {LINE} bytes: this is no recording of ours")
+            raise self.bad(f"a line of more than {LINE} bytes: this is not a retrograd recording")
         if not text.endswith(b"\n"):
             raise self.bad("the file is cut off here: the recording was not written to the end, or not copied whole")
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
-            raise self.bad("not JSON: this is no recording, or it is damaged") from None
+            raise self.bad("not JSON: this is not a recording, or it is damaged") from None
         if not isinstance(found, dict) or not isinstance(found.get("kind"), str):
-            raise self.bad("expected an object with a 'kind': this is no recording, or it is damaged")
+            raise self.bad("expected an object with a 'kind': this is not a recording, or it is damaged")
         return found
 
     def integer(self, row: dict[str, Any], name: str, low: int, high: int) -> int:

@@ -55,7 +55,7 @@ class Training(Steps):
     def __call__(self, batches: Any, *objects: Any) -> Iterator[Any]:
         held = Held(self.torch, objects)
         if self.held is not None and [id(p) for p in held.params] != [id(p) for p in self.held.params]:
-            raise ReplayError("metagradient: the loops of a training must have the same optimizer")
+            raise ReplayError("metagradient: all loops of a training must use the same optimizer")
         self.held = held
         t = self.number + 1
         again = isinstance(batches, (list, tuple, range)) or hasattr(batches, "shape")       # is there again when asked

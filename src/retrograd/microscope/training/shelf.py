@@ -57,7 +57,7 @@ class Folder(Shelf):
                 for name, x in wrt.items()}
         mark = self.path / "metagradient.json"
         if mark.exists() and json.loads(mark.read_text()) != said:
-            raise ReplayError(f"metagradient: {self.path} holds a run with other tensors in wrt; give another folder")
+            raise ReplayError(f"metagradient: {self.path} holds a run with different tensors in wrt; choose another folder")
         mark.write_text(json.dumps(said))
         for file in self.path.glob("state-*.pt"):
             self.kept[int(file.stem.partition("-")[2])] = None

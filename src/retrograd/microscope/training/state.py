@@ -67,7 +67,7 @@ class Held:
     def put(self, found: Snapshot) -> None:
         """Back to a snapshot, of this training or of another of the same shape."""
         if [tuple(x.shape) for x in found["params"]] != [tuple(p.shape) for p in self.params]:
-            raise ReplayError("metagradient: train() makes a model or an optimizer of other parameters each time it is called")
+            raise ReplayError("metagradient: each call of train() makes a model, or an optimizer, with different parameters")
         with self.torch.no_grad():
             for p, x in zip((*self.params, *self.side()), (*found["params"], *found["side"])):
                 p.copy_(x)
