@@ -61,18 +61,48 @@ def complaints(chromium: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [
-    "index", "how-it-works", "do/files", "performance", "api/retrograd.nn.functional"])
-def test_a_page_fits_a_phone_and_asks_for_nothing(site: Path, chromium: Any, page: str) -> None:
+def pages(site: Path) -> list[Path]:
+    """Every page that somebody wrote, and one of the API; not 404.html, which only a server shows."""
+    return [page for page in sorted(site.rglob("*.html")) if page.name != "404.html"
+            and ("api/retrograd" not in page.as_posix() or page.name == "retrograd.nn.functional.html")]
+
+
+def test_every_page_fits_a_phone_and_asks_for_nothing(site: Path, chromium: Any) -> None:
     complaints(chromium)
     phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-    chromium.get((site / f"{page}.html").as_uri())
-    wide, shown = chromium.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-    pictures = chromium.execute_script("return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
+    wrong = {}
+    for page in pages(site):
+        chromium.get(page.as_uri())
+        wide, shown = chromium.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        pictures = chromium.execute_script(
+            "return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
+        found = (wide, shown, pictures, complaints(chromium))
+        if found != (360, 360, [], []):
+            wrong[page.relative_to(site).as_posix()] = found
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert (wide, shown) == (360, 360)
-    assert (pictures, complaints(chromium)) == ([], [])
+    assert len(pages(site)) > 40 and wrong == {}
+
+
+@pytest.mark.parametrize(("preferred", "scheme"), [("dark", "slate"), ("light", "default")])
+def test_colours_follow_the_system(site: Path, chromium: Any, preferred: str, scheme: str) -> None:
+    complaints(chromium)
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": preferred}]})
+    chromium.get((site / "how-it-works.html").as_uri())
+    chromium.execute_script("localStorage.clear()")             # what a reader chose by the button
+    chromium.refresh()
+    found, text, paper = chromium.execute_script("""
+        const style = getComputedStyle(document.body);
+        return [document.body.getAttribute('data-md-color-scheme'), style.color, style.backgroundColor]
+    """)
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert found == scheme and complaints(chromium) == []
+    assert (bright(text) > bright(paper)) == (preferred == "dark")
+
+
+def bright(colour: str) -> float:
+    """The mean of the red, green and blue of "rgb(...)" or "rgba(...)"."""
+    return sum(float(part) for part in colour.partition("(")[2].rstrip(")").split(",")[:3]) / 3
 
 
 def test_search_works_from_files(site: Path, chromium: Any) -> None:

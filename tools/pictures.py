@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from html import escape
+from math import log10
 from pathlib import Path
 from typing import Any
 
 import retrograd as torch
 from retrograd import nn
+from retrograd.microscope import record
 from retrograd.microscope.page.layout import Graph
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,7 +22,8 @@ STYLE = ("text{font:13px ui-monospace,Menlo,Consolas,monospace;fill:" + INK + "}
 
 
 def files() -> dict[Path, str]:
-    made = {"graph": graph, "order": order, "hooks": hooks, "versions": versions, "views": views, "door": door, "cost": cost}
+    made = {"graph": graph, "order": order, "hooks": hooks, "flow": flow, "versions": versions, "views": views, "door": door,
+            "cost": cost}
     return {ROOT / "docs" / "how-it-works" / f"{name}.svg": draw() for name, draw in made.items()}
 
 
@@ -90,6 +93,30 @@ def hooks() -> str:
             drawing.text(20, y + 16, phase)
         drawing.text(130, y + 12, f"{n + 1:2d}  {text}")
     return drawing.svg("When each hook of a linear layer fires")
+
+
+def flow() -> str:
+    """How much gradient each layer of a deep network gets, with two activations."""
+    drawing = Drawing()
+    for n, activation in enumerate((nn.Sigmoid, nn.ReLU)):
+        torch.manual_seed(0)
+        layers = [nn.Linear(16, 16, dtype=torch.float64) for _ in range(12)]
+        for layer in layers:
+            nn.init.kaiming_normal_(layer.weight)
+        model = nn.Sequential(*(part for layer in layers for part in (layer, activation())))
+        with record(model) as rec:
+            model(torch.randn(32, 16, dtype=torch.float64)).square().mean().backward()
+        norms = {event.label: rec.value(event.gradient).norm for event in rec.of("accumulate")}
+        left = 20 + n * 330
+        drawing.text(left, 24, activation.__name__)
+        for i in range(len(layers)):
+            norm, y = norms[f"{2 * i}.weight"], 36 + 18 * i
+            wide = round(16 * (9 + log10(norm)))
+            drawing.text(left, y + 11, f"{i + 1:2d}", small=True)
+            drawing.put(f'<rect x="{left + 24}" y="{y}" width="{wide}" height="13" style="fill:{STORED};stroke:none"/>',
+                        left + 24 + wide, y + 13)
+            drawing.text(left + 30 + wide, y + 11, f"{norm:.0e}", small=True)
+    return drawing.svg("Norms of the weights' gradients in twelve layers, with sigmoid and with ReLU, on a logarithmic scale")
 
 
 def versions() -> str:
