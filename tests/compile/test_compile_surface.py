@@ -66,7 +66,7 @@ def test_explain_shows_operations_buffers_guards_and_reasons() -> None:
     fast = skipping(lambda x: (x * by["k"]).exp().sum())
     fast(numbers(4, 5)), fast(numbers(4, 5))
     text = fast.explain()
-    for part in ("1 plans", "replayed 1 times", "mul -> float32[4, 5] test_compile_surface.py:",
+    for part in ("1 plan", "replayed 1 times", "mul -> float32[4, 5] test_compile_surface.py:",
                  "guarded: arguments: float32[4, 5]", "guarded: by"):
         assert part in text, text
     if HERE:                                    # the product stays in the cache
@@ -132,7 +132,7 @@ def test_modules_keep_their_attributes() -> None:
     with torch.no_grad():
         assert same(fast(x), net(x)) and same(fast(x), net(x))
     assert fast._orig_mod is net and list(fast.parameters())[0] is net[0].weight
-    assert "1 plans" in fast.explain()
+    assert "1 plan" in fast.explain()
 
 
 def test_a_method_of_a_class_and_its_counters() -> None:
@@ -163,6 +163,7 @@ def test_a_method_of_a_class_and_its_counters() -> None:
     ("skip", TypeError, "must be dict"), ({"python": "skipp"}, ValueError, "'python' must be \"skip\""),
     ({"python": "skip", "check": -1}, ValueError, "'check'"), ({"python": "skip", "check": "a"}, ValueError, "'check'"),
     ({"python": "skip", "plans": 0}, ValueError, "'plans'"), ({"python": "skip", "chek": 1}, RuntimeError, "chek"),
+    ({"pythn": "skip"}, RuntimeError, "pythn, known options are"),
 ])
 def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):

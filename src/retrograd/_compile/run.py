@@ -236,7 +236,8 @@ class Compiled(Wrapper):
     def explain(self) -> str:
         """The plans, their guards, and why calls ran eagerly."""
         local = self.local.__dict__
-        lines = [f"{self.name}: {len(local.get('variants', []))} plans"]
+        count = len(local.get("variants", []))
+        lines = [f"{self.name}: {count} plan{'s' * (count != 1)}"]
         for i, variant in enumerate(local.get("variants", [])):
             lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.watch.guards)} guards, {variant.plan.summary()}")
             lines.extend("  " + line for line in variant.plan.lines())

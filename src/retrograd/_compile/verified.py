@@ -406,7 +406,7 @@ class Verified(Wrapper):
             piece = todo.pop(0)
             pieces.append(piece)
             todo.extend(piece.next)
-        lines = [f"{self.name}: {len(pieces)} plans"]
+        lines = [f"{self.name}: {len(pieces)} plan{'s' * (len(pieces) != 1)}"]
         for i, piece in enumerate(pieces):
             lines.append(f"plan {i}: {len(piece.calls)} calls, computed {piece.used} times, {piece.plan.summary()}")
             lines.extend("  " + line for line in piece.plan.lines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from retrograd._compile import backends
@@ -20,6 +21,7 @@ __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mar
            "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "substitute_in_graph"]
 late_names(__name__)
 
+OPTIONS = ["python", "check", "plans"]  # ours; without "python" options are inductor's, and change nothing
 compiled: weakref.WeakSet[Wrapper] = weakref.WeakSet()
 
 
@@ -33,7 +35,7 @@ def maker(backend: Any, mode: str | None, options: dict[str, Any] | None, full: 
     if not isinstance(dynamic, (bool, type(None))):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     options = options or {}
-    if "python" in options:
+    if "python" in options or any(get_close_matches(name, OPTIONS, cutoff=0.75) for name in options):    # or of inductor
         check_options(options)
     skips = options.get("python") == "skip" or (mode == "reduce-overhead" and backend == "inductor")
     return functools.partial(make, skips, options.get("check"), limit or options.get("plans", LIMIT), full)
@@ -70,7 +72,7 @@ def check_options(options: dict[str, Any]) -> None:
             fits = type(value) is int and value >= least or (name == "check" and value is None)
             wanted = f"an int of at least {least}"
         else:
-            raise RuntimeError(f"Unexpected optimization option {name}, known options are ['python', 'check', 'plans']")
+            raise RuntimeError(f"Unexpected optimization option {name}, known options are {OPTIONS}")
         if not fits:
             raise ValueError(f"torch.compile: the option {name!r} must be {wanted}, got {value!r}")
 

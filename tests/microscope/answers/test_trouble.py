@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -311,7 +313,8 @@ def test_a_row_that_is_masked_whole_makes_nan_and_the_mask_is_named(torch: Any) 
     with record(engine=torch.__name__) as rec:
         x.masked_fill(mask, float("-inf")).softmax(-1).sum().backward()
     first = rec.trouble().findings[0]
-    assert first.what == "softmax" and first.text == "the first NaN is made by softmax, from inf of a mask"
+    assert first.what == "softmax" and first.where is not None
+    assert first.text == f"the first NaN is made by softmax, from inf that masked_fill put there ({first.where})"
     assert "masked" in {state for _, state, _ in states(rec)}
 
 
@@ -429,3 +432,18 @@ def test_an_empty_recording_and_one_without_a_backward_pass_say_so(torch: Any) -
     with record(m) as rec:
         m(torch.ones(1, 2))
     assert str(rec.trouble()) == "no NaN, no inf, nothing vanished or exploded\nno backward pass was recorded"
+
+
+@both
+@pytest.mark.parametrize("through", ["whole", "view"])
+def test_inf_that_an_assignment_wrote_is_no_finite_input(torch: Any, through: str) -> None:
+    x = torch.ones(5, 3, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        z = x.clone() if through == "whole" else torch.zeros(5, 3)
+        z[2] = float("inf")                                                             # here
+        (x * z.tanh() * z).sum().backward()
+    line = next(n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1) if text.endswith("# " + "here"))
+    found = rec.trouble().findings
+    assert not any("from finite inputs" in f.text for f in found)
+    text = next(f.text for f in found if f.direction == "backward")
+    assert re.search(rf"reads inf that (an assignment|fill) put there \({re.escape(__file__)}:{line}\)", text), text

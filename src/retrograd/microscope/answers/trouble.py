@@ -19,7 +19,7 @@ from typing import Any
 
 from ..plain_text import escaped
 from ..record.recording import Event, Recording
-from ..record.witness import CREATED, WANTS
+from ..record.witness import CREATED, INPLACE, WANTS
 from .gradient_paths import edges_of
 from .graph_of import HANDED_ON
 
@@ -29,8 +29,9 @@ TINY, LARGE = 1e-12, 1e8        # sizes of activations
 RAW = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_"}
 NOTHING = "nothing was recorded: no operation and no module ran while the recording was on"
 ASKED = 50              # places where a gradient is small that are looked at closely, in a pass
+ASSIGNS = {"__setitem__", "copy_backwards"}     # x[i] = y, as the engines record it
 FILLS = {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu", "tril", "tensor",
-         "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", "__setitem__"}
+         "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", *ASSIGNS}
 JOINED = HANDED_ON | FILLS | {"add", "add_", "sub", "sub_", "clone", "float", "minimum", "maximum", "clamp", "clamp_"}
 
 
@@ -177,9 +178,11 @@ def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
             masked.difference_update(event.outputs)
             if after == "inf" and (meant or (not before and (event.name in FILLS or event.flags & CREATED))):
                 masked.update(event.outputs)
+                forward[event.number] = "inf"
                 yield event, "masked", "inf"
                 continue
             if meant and not after:
+                forward[event.number] = "inf"
                 yield event, "masked", "inf"
                 continue
             if meant and after == "nan":
@@ -242,7 +245,7 @@ def masks(rec: Recording) -> set[int]:
 
 def what_of(rec: Recording, event: Event) -> str:
     if event.kind == "op":
-        return str(event.name)
+        return "an assignment" if event.name in ASSIGNS else str(event.name)
     if event.kind == "node":
         return rec.node_rows[event.node][0]
     if event.kind == "accumulate":
@@ -279,7 +282,9 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
     elif state == "became":
         text, state = f"the inf has become NaN at {what}{place}", "propagated"
     elif state == "read":
-        text = f"{what}{place} reads {name} that the forward pass left it"
+        op = rec.node_rows[event.node][1]
+        writer = None if op < 0 else writer_of_inf(rec, rec.events[op])
+        text = f"{what}{place} reads {name} that {'the forward pass left it' if writer is None else put_there(rec, writer)}"
     elif state == "propagated":
         came = written(rec, event)
         text = f"{name} comes in with {came}, first read by {what}{place}" if came else (
@@ -303,10 +308,34 @@ def made_from(rec: Recording, event: Event) -> str:
         raw = unwritten(rec)
         if any(rec.tensor_rows[t][1] in raw for t in event.inputs):
             return "uninitialised memory (torch.empty)"
-        made = {t: n for e in rec.of("op") if e.number < event.number for t, n in zip(e.outputs, e.values)}
-        if any(odd(rec, [made[t]]) == "inf" for t in event.inputs if t in made):
-            return "inf of a mask"
+        writer = writer_of_inf(rec, event)
+        if writer is not None:
+            return f"inf that {put_there(rec, writer)}"
     return "finite inputs"
+
+
+def put_there(rec: Recording, writer: Event) -> str:
+    return f"{what_of(rec, writer)} put there" + (f" ({writer.where})" if writer.where else "")
+
+
+def writer_of_inf(rec: Recording, reader: Event) -> Event | None:
+    """The op that last wrote inf into what `reader` reads, or into a view of it."""
+    base: dict[int, int] = {}                   # tensor -> the one whose memory it shows
+    wrote: dict[int, Event | None] = {}         # of bases
+    for event in rec.of("op"):
+        if event.number >= reader.number:
+            break
+        for t, n in zip(event.outputs, event.values):
+            edits = event.flags & INPLACE or event.name in ASSIGNS
+            if (edits or event.name in HANDED_ON) and event.inputs and t not in event.inputs:
+                base[t] = base.get(event.inputs[0], event.inputs[0])
+                if not edits:
+                    continue
+            where = base.get(t, t)
+            if t != where and odd(rec, [n]) != "inf" and wrote.get(where):
+                continue                        # a finite part of it says nothing of the rest
+            wrote[where] = event if odd(rec, [n]) == "inf" else None
+    return next((e for t in reader.inputs if (e := wrote.get(base.get(t, t))) is not None), None)
 
 
 def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]:
