@@ -37,7 +37,7 @@ NAMES = {
     "RG311": "captured output edited in place", "RG312": "learning rate 0", "RG313": "gradients cleared unused",
     "RG314": "gradients without an optimizer", "RG315": "layers in a Python list", "RG316": "graphs kept from step to step",
     "RG317": "frozen batch norm in training mode", "RG318": "tying broken by loading", "RG319": "clipping before unscaling",
-    "RG320": "hook that detaches the output",
+    "RG320": "hook that detaches the output", "RG321": "gradients never cleared",
 }
 
 

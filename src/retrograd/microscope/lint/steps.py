@@ -1,4 +1,4 @@
-"""What a recording shows of training steps that run, and do not do what they were meant to: RG312 to RG320."""
+"""What a recording shows of training steps that run, and do not do what they were meant to: RG312 to RG321."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -40,6 +40,7 @@ class Steps:
     def problems(self) -> Iterator[Problem]:
         yield from self.standing_still()
         yield from self.cleared_unused()
+        yield from self.never_cleared()
         yield from self.without_optimizer()
         yield from self.kept_graphs()
         yield from self.calls()
@@ -106,6 +107,30 @@ class Steps:
                         took |= brought[t]
                         brought[t] = set()
                     cleared.pop(t, None)
+
+    def never_cleared(self) -> Iterator[Problem]:
+        """RG321: a step uses gradients to which a pass has added, after an earlier step used them."""
+        used: dict[int, Event] = {}                     # tensor -> the step that used what is in its .grad
+        added: dict[int, tuple[Event, int]] = {}        # ... and the pass that added to it since
+        grads = {g: t for t, found in self.link.grads.items() for g in found}
+        told: set[int] = set()                          # optimizers
+        for e in self.rec.of("accumulate", "zero", "step", "op"):
+            if e.kind == "accumulate":
+                if e.tensor in used and e.had >= 0 and not empty(self.rec, e.had):
+                    added.setdefault(e.tensor, (used[e.tensor], e.get("pass")))
+                continue
+            cleared = e.tensors if e.kind != "op" else [grads.get(t, -1) for t in e.inputs] if e.flags & INPLACE else ()
+            found = [added.pop(t) for t in cleared if t in added]
+            for t in cleared:
+                used.pop(t, None)
+            if e.kind == "step":
+                used.update(dict.fromkeys(e.tensors, e))
+                if found and e.optimizer not in told:
+                    told.add(e.optimizer)
+                    step, number = found[0]
+                    yield self.problem(self.begins[number].site, "RG321", f"pass {number} adds to gradients that a step of "
+                                       f"{self.rec.name_of_optimizer(step.optimizer)} ({step.where}) has used, and the next "
+                                       "step uses both", "Call zero_grad() once for each step().")
 
     def without_optimizer(self) -> Iterator[Problem]:
         """RG314, RG315: they get gradients, and nothing moves them."""

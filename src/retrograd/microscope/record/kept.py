@@ -1,6 +1,7 @@
 """Lists and dicts of the program in which results of many steps are kept with their graphs: a replay buffer without detach."""
 from __future__ import annotations
 
+import sys
 from bisect import bisect
 from collections import deque
 from collections.abc import Iterator
@@ -36,20 +37,27 @@ def kept_graphs(recorder: Any, frame: Any) -> Iterator[tuple[str, int, int]]:
 
 
 def containers(sites: Any, frame: Any) -> Iterator[tuple[str, Any]]:
-    """Those of the variables, and of the objects that variables hold, in the user's frames."""
+    """Those of the variables, and of the objects that variables hold, in the user's frames, and in the program's main module,
+    which has no frame any more when the program was run from outside."""
     frame = sites.user_frame(frame)
     for _ in range(OUTWARDS):
         if frame is None:
-            return
-        for names in (variables(frame), dict(frame.f_globals)):
-            for name, held in names.items():
-                if type(held) in (list, dict, tuple, deque) and not name.startswith("__"):
-                    yield name, held
-            for name, its in objects(names):
-                for key, it in its.items():
-                    if type(it) in (list, dict, deque) and not key.startswith("_"):
-                        yield f"{name}.{key}", it
+            break
+        yield from among(variables(frame))
+        yield from among(dict(frame.f_globals))
         frame = sites.user_frame(frame.f_back)
+    yield from among(dict(vars(sys.modules["__main__"])))
+
+
+def among(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The containers in a namespace."""
+    for name, held in names.items():
+        if type(held) in (list, dict, tuple, deque) and not name.startswith("__"):
+            yield name, held
+    for name, its in objects(names):
+        for key, it in its.items():
+            if type(it) in (list, dict, deque) and not key.startswith("_"):
+                yield f"{name}.{key}", it
 
 
 def tensors_in(held: Any, deep: int) -> Iterator[Any]:
