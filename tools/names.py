@@ -17,11 +17,12 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",
           "torch.func", "torch.distributions")
 # Of these, what their __all__ names.
-LISTED = """autograd.functional autograd.graph autograd.profiler fft fx futures library multiprocessing nn.attention nn.init
-    nn.parallel nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn
-    nn.utils.stateless optim.lr_scheduler optim.swa_utils overrides profiler random serialization signal.windows special
-    storage testing utils utils.checkpoint utils.data utils.dlpack utils.hooks utils._pytree amp jit hub masked backends
-    distributions.constraints distributions.transforms distributions.kl compiler types""".split()
+LISTED = """autograd.forward_ad autograd.functional autograd.graph autograd.profiler fft fx futures library multiprocessing
+    nn.attention nn.init nn.parallel nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize
+    nn.utils.prune nn.utils.rnn nn.utils.stateless optim.lr_scheduler optim.swa_utils overrides profiler random
+    serialization signal.windows special storage testing utils utils.benchmark utils.checkpoint utils.data
+    utils.dlpack utils.flop_counter utils.hooks utils.module_tracker utils.weak utils._pytree amp jit hub masked
+    backends distributions.constraints distributions.transforms distributions.kl compiler types""".split()
 HEAD = """# Names
 
 Every public name of PyTorch {release}'s namespaces for a CPU, and whether retrograd has it. A missing name raises

@@ -1,4 +1,4 @@
-"""Writes those of src/retrograd/_small_modules that say there is no such device, or no other process."""
+"""Writes those of src/retrograd/_small_modules that say there is no such device, or no other process, or forward."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = "| | There is nothing to free"
 # module: what it is; imports of its own; what late_names takes; a row for functions that are alike: names and signature |
 # what they do, which is a value, a statement or nothing | why
 TABLE = {
-    "accelerator": ("torch.accelerator, for programs that ask before they use one: there is none.", "", "", f"""
+    "accelerator/__init__": ("torch.accelerator, for programs that ask before they use one: there is none.", "", "", f"""
         is_available() -> bool | False | tensors live on the CPU
         device_count() -> int | 0 |
         current_accelerator(check_available: bool = False) -> None | | None
@@ -87,7 +87,7 @@ TABLE = {
         empty_cache() -> None | {NO_MPS.format("emptyCache")}
         current_allocated_memory() -> int | {NO_MPS.format("getCurrentAllocatedMemory")}
     """),
-    "xpu": ("torch.xpu, for programs that ask before they use it: there is none.", "", "", f"""
+    "xpu/__init__": ("torch.xpu, for programs that ask before they use it: there is none.", "", "", f"""
         is_available() -> bool | False | tensors live on the CPU
         is_initialized() -> bool | False | there is nothing to initialise
         device_count() -> int | 0 |
@@ -144,10 +144,44 @@ UNSHARED = {
 }
 
 
+# module that PyTorch has within another: names, which we have in that other one
+FORWARDED = {
+    "accelerator/memory": "empty_cache max_memory_allocated max_memory_reserved memory_allocated "
+                          "memory_reserved memory_stats reset_accumulated_memory_stats reset_peak_memory_stats",
+    "cuda/memory": "set_per_process_memory_fraction empty_cache memory_stats reset_peak_memory_stats memory_allocated "
+                   "max_memory_allocated memory_reserved max_memory_reserved mem_get_info MemPool",
+    "cuda/random": "get_rng_state get_rng_state_all set_rng_state set_rng_state_all "
+                   "manual_seed manual_seed_all seed seed_all initial_seed",
+    "cuda/streams": "Stream Event",
+    "cuda/graphs": "is_current_stream_capturing graph_pool_handle CUDAGraph graph",
+    "cuda/amp/autocast_mode": "autocast custom_fwd custom_bwd",
+    "cuda/amp/common": "amp_definitely_not_available",
+    "cuda/amp/grad_scaler": "GradScaler",
+    "cpu/amp/autocast_mode": "autocast",
+    "cpu/amp/grad_scaler": "GradScaler",
+    "profiler/profiler": "supported_activities ProfilerAction schedule tensorboard_trace_handler profile",
+    "multiprocessing/pool": "Pool",
+    "multiprocessing/queue": "Queue SimpleQueue",
+    "signal/windows/windows": "bartlett blackman cosine exponential gaussian "
+                              "general_cosine general_hamming hamming hann kaiser nuttall",
+    "xpu/random": "manual_seed manual_seed_all",
+    "xpu/memory": "empty_cache memory_allocated",
+}
+
+
 def files() -> dict[Path, str]:
     return {FOLDER / f"{name}.py": text for name, text in [
         *((name, module(*row)) for name, row in TABLE.items()),
-        *((f"distributed/{name}", unshared(name, row)) for name, row in UNSHARED.items())]}
+        *((f"distributed/{name}", unshared(name, row)) for name, row in UNSHARED.items()),
+        *((name, forwarded(name, names)) for name, names in FORWARDED.items())]}
+
+
+def forwarded(name: str, names: str) -> str:
+    path = name.replace("/", ".")
+    lines = "\n    ".join(f'"{line} "' for line in wrap(names, 110))
+    return HEAD.format(doc=f"torch.{path}: names of torch.{path.rpartition('.')[0]}.") + (
+        "from retrograd._missing.forwarded import forwarded\n\n"
+        f"forwarded(\n    __name__,\n    \"retrograd.{path.rpartition('.')[0]}\",\n    {lines})\n")
 
 
 def unshared(name: str, row: str) -> str:

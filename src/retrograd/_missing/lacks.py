@@ -13,18 +13,22 @@ LACKS = {
         is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|
         resize_as_sparse_|sparse_resize\w*"""),
     "quantised": ("quantised tensors are not supported yet", r"""
+        torch\.ao\..+|
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|intrinsic|quantizable"""),
     "devices": ("the CPU is the only device so far", r"""
+        torch\.(backends|cuda|xpu|mps|mtia|accelerator)\..+|
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
     "parallel": ("of torch.distributed there are collectives, groups, stores and DistributedDataParallel", r"""
+        torch\.distributed\..+|torch\.nn\.parallel\..+|
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not exported or compiled ahead of time; torch.compile records steps and replays them", r"""
+        torch\.(fx\.(experimental|passes|config|tensor_type)|onnx|nativert)(\..+)?|nativert|torch\.utils\.(mobile_optimizer|model_dump|jit|bundled_inputs)|
         torch\.jit\.\w+|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
@@ -42,21 +46,24 @@ LACKS = {
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "measurements": ("statements are timed; instructions are not counted, nor arguments made at random", r"""
+        torch\.utils\.benchmark\..+|
         Fuzz\w+|Fuzzer|ParameterAlias|\w*Callgrind\w*|FunctionCounts?"""),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
-        torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|weak|deterministic|
-        collect_env|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|
+        torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
+        torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|deterministic|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "datapipes": ("PyTorch deprecates data pipes; Dataset and IterableDataset do what they do", r"""
+        torch\.utils\.data\..+|
         \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
         _DatasetKind"""),
     "rare": ("rarely used and not implemented yet", r"""
+        torch\.(masked|nn\.attention|nn\.modules)\..+|
         torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
         make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),

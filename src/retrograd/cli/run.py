@@ -262,11 +262,15 @@ class Alias(MetaPathFinder, Loader):
 
     def __init__(self) -> None:
         self.renamed: list[tuple[Any, str, str]] = []
+        self.paths: list[ModuleType] = []
 
     def rename(self, name: str, module: ModuleType) -> None:
         """Have what the module defines say torch for retrograd, but for what is no part of PyTorch; and torch itself."""
         # Known before it is imported: an import would set the parent's attribute, which may be a function of the same name.
         sys.modules["torch" + name.removeprefix("retrograd")] = module
+        if "._" not in name and not hasattr(module, "__path__"):
+            module.__path__ = []                # so that the import of a module within it, which it is in PyTorch, asks find_spec
+            self.paths.append(module)
         for value in list(vars(module).values()):
             if isinstance(value, NAMED):
                 self.call(value, "__module__")
@@ -283,6 +287,9 @@ class Alias(MetaPathFinder, Loader):
         for value, attribute, ours in self.renamed:
             setattr(value, attribute, ours)
         self.renamed.clear()
+        for module in self.paths:
+            del module.__path__
+        self.paths.clear()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if is_ours_by_name(name):

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from . import _pytree as _pytree
     from . import benchmark as benchmark
     from . import checkpoint as checkpoint
+    from . import collect_env as collect_env
+    from . import cpp_extension as cpp_extension
     from . import data as data
     from . import dlpack as dlpack
     from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
+    from . import weak as weak
 
 late_names(__name__, lazy=(
-    "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "model_zoo",
-    "module_tracker"))
+    "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
+    "dlpack", "model_zoo", "module_tracker", "weak"))
 
 POISONED = (
     "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward on a "

@@ -23,7 +23,7 @@ class Backend(types.ModuleType):
 
     def __init__(self, name: str, doc: str, **flags: Any) -> None:
         super().__init__(f"{__name__}.{name}", doc)
-        vars(self).update(flags, __spec__=ModuleSpec(self.__name__, None, origin=__file__), __file__=__file__)
+        vars(self).update(flags, __spec__=ModuleSpec(self.__name__, None, origin=__file__), __file__=__file__, __path__=[])
         sys.modules[self.__name__] = self
 
     def __setattr__(self, key: str, value: Any) -> None:

@@ -1,0 +1,4 @@
+"""Where retrograd.accelerator.memory is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.cpu.amp.autocast_mode is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.cpu.amp.grad_scaler is written.
+
+Written by `make generate`.
+"""

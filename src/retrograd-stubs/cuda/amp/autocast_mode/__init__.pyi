@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.amp.autocast_mode is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.amp.common is written.
+
+Written by `make generate`.
+"""

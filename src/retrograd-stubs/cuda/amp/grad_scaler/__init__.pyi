@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.amp.grad_scaler is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.graphs is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.memory is written.
+
+Written by `make generate`.
+"""

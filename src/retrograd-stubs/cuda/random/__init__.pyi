@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.random is written.
+
+Written by `make generate`.
+"""

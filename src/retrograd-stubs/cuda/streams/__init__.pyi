@@ -1,0 +1,4 @@
+"""Where retrograd.cuda.streams is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.multiprocessing.pool is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.multiprocessing.queue is written.
+
+Written by `make generate`.
+"""

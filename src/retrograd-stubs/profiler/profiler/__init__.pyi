@@ -1,0 +1,4 @@
+"""Where retrograd.profiler.profiler is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.signal.windows.windows is written.
+
+Written by `make generate`.
+"""

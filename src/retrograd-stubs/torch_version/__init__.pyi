@@ -1,0 +1,8 @@
+"""Where retrograd.torch_version is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.torch_version import (
+    TorchVersion as TorchVersion,
+    __version__ as __version__,
+)

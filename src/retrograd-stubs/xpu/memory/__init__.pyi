@@ -1,0 +1,4 @@
+"""Where retrograd.xpu.memory is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,4 @@
+"""Where retrograd.xpu.random is written.
+
+Written by `make generate`.
+"""
