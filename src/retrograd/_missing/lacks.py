@@ -54,7 +54,7 @@ LACKS = {
         torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
         torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|deterministic|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
-        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
+        init_num_threads|set_anomaly_enabled|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),

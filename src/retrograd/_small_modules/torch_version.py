@@ -7,3 +7,4 @@ from retrograd.version import __version__ as __version__
 
 __all__ = ["TorchVersion"]
 late_names(__name__)
+TorchVersion.__module__ = __name__

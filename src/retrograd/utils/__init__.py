@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from . import cpp_extension as cpp_extension
     from . import data as data
     from . import dlpack as dlpack
+    from . import flop_counter as flop_counter
     from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
     from . import weak as weak
 
 late_names(__name__, lazy=(
     "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
-    "dlpack", "model_zoo", "module_tracker", "weak"))
+    "dlpack", "flop_counter", "model_zoo", "module_tracker", "weak"))
 
 POISONED = (
     "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward on a "
