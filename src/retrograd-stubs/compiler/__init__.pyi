@@ -3,6 +3,7 @@
 Written by `make generate`.
 """
 from retrograd._small_modules.compiler import (
+    OPTIONS as OPTIONS,
     allow_in_graph as allow_in_graph,
     assume_constant_result as assume_constant_result,
     check_options as check_options,
