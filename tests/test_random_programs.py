@@ -13,7 +13,7 @@ from random_programs.program import Outcome, difference, smaller, unknown
 import retrograd
 
 # How many programs of a kind: a few seconds of each.
-KINDS = {"complex": 200, "indexing": 300, "modules": 120, "optimizers": 60, "reductions": 200, "views": 250}
+KINDS = {"complex": 500, "indexing": 300, "modules": 120, "optimizers": 60, "reductions": 200, "views": 250}
 
 
 def test_numbers_agree_within_a_tolerance_of_the_largest() -> None:

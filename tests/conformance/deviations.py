@@ -155,6 +155,8 @@ GENERAL: tuple[str, ...] = (
     "works where PyTorch has no kernel for it",
     "With scale_grad_by_freq EmbeddingBag divides each row's gradient by how often that row was read, and so does "
     "Embedding's second derivative, like its first; PyTorch divides by the counts of other rows, or not at all",
+    "In float32 without padding_idx EmbeddingBag with include_last_offset leaves out what lies behind the last offset; "
+    "PyTorch leaves it out of the sum, but divides by its number and gives it a gradient",
     "ctc_loss treats a blank among its targets, where none should be, like any other class; PyTorch's sum over paths "
     "then loses its meaning, so the values differ",
     "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads "

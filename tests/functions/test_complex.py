@@ -338,6 +338,44 @@ def test_value_and_gradient_are_pytorchs(expression: str) -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
 
 
+LOGIC = """
+x == y | x != y | x.T == y.T | x[:, ::2] != y[:, ::2] | x == x.real | x != 1j
+torch.logical_and(x, y) | torch.logical_xor(x, y.real)
+torch.logical_or(x[:, 1:], y[:, 1:]) | x.logical_not() | x.all(1) | x.T.any(1) | x.all() | x.count_nonzero(0) | x.clone().eq_(y)
+x[0, 0] == y[0, 0] | x[0, 0].logical_not() | x[:0] == y[:0] | torch.equal(x, y) | x[..., :1] == y
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_parts_that_are_equal_or_zero_are_pytorchs(dtype: str) -> None:
+    import torch as theirs
+
+    rng = np.random.default_rng(0)
+    kinds = [0, -0.0, 1, 1j, complex(0, -0.0), complex(float("nan"), 0), complex(1, float("nan"))]
+    a, b = (rng.choice(kinds, (6, 40)) for _ in "ab")
+    for expression in LOGIC.strip().replace("\n", " | ").split(" | "):
+        found = [eval(expression, {"torch": t, "x": t.tensor(a.astype(dtype)), "y": t.tensor(b.astype(dtype))})
+                 for t in (retrograd, theirs)]
+        assert repr(found[0]) == repr(found[1]), expression
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("count", [1, 31, 33, 64, 101, 1000])
+def test_products_of_many_numbers_are_pytorchs(count: int) -> None:
+    import torch as theirs
+
+    drawn = np.exp(1j * np.random.default_rng(0).uniform(0, 6, (count, 2)))
+    found = []
+    for torch in (retrograd, theirs):
+        x = torch.tensor(drawn, requires_grad=True)
+        y = x[:, 1].prod() * x.prod()
+        (y.real + 2 * y.imag).backward()
+        found.append((y.item(), x.grad.resolve_conj().numpy()))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-10)
+    np.testing.assert_allclose(found[0][1], found[1][1], 1e-10)
+
+
 @pytest.mark.oracle
 def test_singular_values_of_low_rank_are_pytorchs() -> None:
     import torch as theirs
@@ -352,3 +390,23 @@ def test_strides_over_a_part_end_where_the_memory_ends(torch: Any) -> None:
     part = torch.zeros(2, 2, dtype=torch.cfloat).expand(2, 2, 2).imag[-1, -1, -1]
     with pytest.raises(RuntimeError, match="are out of bounds for storage of size 32"):
         part.as_strided((2,), (1,))
+
+
+def test_real_numbers_pay_nothing_for_complex_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    from retrograd._functions import parsing
+
+    asked: list[Any] = []
+    refuse = parsing.refuse_complex
+    monkeypatch.setattr(parsing, "refuse_complex", lambda *a: (asked.append(a), refuse(*a)))
+    x, z = retrograd.ones(3), retrograd.ones(3, dtype=retrograd.cfloat)
+    calls = (lambda x: retrograd.floor(x), lambda x: retrograd.maximum(x, x), lambda x: retrograd.lt(x, 1),
+             lambda x: retrograd.nn.functional.relu(x))
+    for call in calls:
+        call(x)                     # its types are seen now
+        asked.clear()
+        call(x)
+        assert not asked or not hasattr(retrograd.floor, "watch"), "only where calls are remembered in C"
+        with pytest.raises((NotImplementedError, RuntimeError), match="omplex"):
+            call(z)
+    with pytest.raises(RuntimeError, match="maximum not implemented for complex tensors"):
+        retrograd.maximum(x, z)

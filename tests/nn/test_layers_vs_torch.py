@@ -760,6 +760,7 @@ PROGRAMS: dict[str, list[str]] = {
     "losses of other dtypes and sizes": [
         *(f"F.gaussian_nll_loss(torch.ones(2, 3), torch.zeros(2, 3), torch.ones({size}))"
           for size in ((1, 3), (2, 1), (1, 1), (2, 0), (1, 0), 3, 2)), "F.gaussian_nll_loss(torch.ones(2), torch.ones(2), 'a')",
+        "F.gaussian_nll_loss(torch.tensor([1, 2]), torch.tensor([1, 3]), 1.5)",
         *(f"F.cross_entropy(torch.ones(2, 3), {t}, label_smoothing={amount})"
           for t in ("torch.tensor([0, 1])", "torch.ones(2, 3)") for amount in (-0.1, "math.nan", 1.1, 1)),
         "F.multilabel_margin_loss(torch.tensor(1.), torch.tensor(True))",

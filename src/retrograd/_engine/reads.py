@@ -43,7 +43,7 @@ READS: Final[dict[str, dict[str, dict[str, int]]]] = {
         "DivBackward0": {"reads_a": 2, "reads_b": 3},
         "ReciprocalBackward0": {"keep": 4},
         "PowBackward0": {"keep": 1},
-        "PowBackward1": {"reads_a": 3, "reads_b": 7},
+        "PowBackward1": {"reads_b": 7},
         "PowBackward2": {"keep": 5},
         "RemainderBackward1": {"reads_b": 3},
     },

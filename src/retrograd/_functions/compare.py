@@ -78,7 +78,7 @@ for _name, (_op, _doc) in BITS.items():
 def logical_not(input: Any, *, out: Any = None) -> Any:
     """Is input zero?"""
     x = input.array                             # in NumPy's loop of logical_not no vectors are used
-    return wrap(np.equal(x, 0) if x.dtype.kind == "f" else np.logical_not(x))
+    return wrap(np.equal(x, 0) if x.dtype.kind == "f" else np.logical_not(compare.nonzero(x)))
 
 
 @replacing

@@ -296,7 +296,7 @@ def gaussian_nll_loss(
     a = x.array
     v: Any = var
     if isinstance(var, float):
-        v = wrap(np.full(a.shape, var, a.dtype))
+        v = wrap(np.full(a.shape, var, a.dtype if a.dtype.kind in "fcV" else dtypes.get_default_dtype().numpy))
     elif not isinstance(var, TensorBase):
         raise refused("any", (var < 0,), "(Tensor input, *, Tensor out = None)",
                       "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)")

@@ -430,7 +430,7 @@ class Checks:
             raise
 
     def remember(self, key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
-        if self.refusal is not None or len(self.seen) > 64 or new_kwargs.keys() != kwargs.keys():
+        if len(self.seen) > 64 or new_kwargs.keys() != kwargs.keys():
             return
         if any(map(operator.is_not, args, new_args)) or any(
                 new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
@@ -463,16 +463,15 @@ EVERY: list[Checks] = []
 
 # NOTE [Functions of real numbers]
 # Which functions take no complex numbers, and PyTorch's words, says real_only.py.  They are watched from the first complex
-# number on: their calls all pass the checks in Python then, as no types count as seen before.
+# number on: calls with complex tensors pass the checks in Python then, whatever types were seen before.
 
 def watch_complex(check: Any) -> None:
     name = check.name
     in_place = refusals().get(name.removesuffix("_"), (None, None, True))
     check.refusal = refusals().get(name) or (None if in_place[2] else in_place)
     if check.refusal is not None:
-        check.seen.clear()
-        if check.function is not None and hasattr(check.function, "forget"):
-            check.function.forget()
+        if check.function is not None:
+            check.function.watch()
 
 
 def watch_all() -> None:

@@ -68,6 +68,8 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
         call = _kernels.Function(impl, how, func, None if checks is None else inner, home, place, name)
         if checks is not None:
             checks.function = call
+            if checks.refusal is not None:
+                call.watch()
     else:
         told = [func]
 

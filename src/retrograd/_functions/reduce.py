@@ -10,7 +10,7 @@ import numpy as np
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.warn import warn
-from .._rules import arith, cast, complexes, diagonals, moment, reduce, scan, shape
+from .._rules import arith, cast, compare, complexes, diagonals, moment, reduce, scan, shape
 from .._rules.packed import packed
 from .._tensor import dtypes
 from .arguments import (
@@ -387,7 +387,7 @@ def logic(name: str, how: Any) -> Callable[..., Any]:
         if isinstance(dim, (tuple, list)) and not dim:          # over no dims at all: nothing is reduced
             found = x.array != 0
         else:
-            found = x.array if x.array.dtype == np.bool_ else x.array != 0
+            found = compare.nonzero(x.array)
             found = packed(how(found, dims_of(dim, x.array.ndim), None, None, keepdim))
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name
@@ -401,7 +401,7 @@ any = logic("any", np.logical_or.reduce)
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero, int64."""
-    return wrap(packed(np.add.reduce(input.array != 0, dims_of(dim, input.array.ndim), np.int64)))
+    return wrap(packed(np.add.reduce(compare.nonzero(input.array), dims_of(dim, input.array.ndim), np.int64)))
 
 
 # Running reductions

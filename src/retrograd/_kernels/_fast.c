@@ -414,6 +414,7 @@ typedef struct {
     PyObject *inner;                                /* what computes: impl, or what impl checks the arguments of */
     PyObject *home, *place, *name;                  /* __module__, __qualname__, __name__ */
     Seen *seen;
+    int watched;                                    /* calls with complex tensors pass the checks: watch() */
 } Function;
 
 static int dispatching;             /* some thread has a mode or a listener */
@@ -511,6 +512,24 @@ static inline int fits(const Seen *s, PyObject *const *args, Py_ssize_t count, P
     return 1;
 }
 
+static PyObject *array_name;
+
+/* Is one of them, or of those in a list, a complex tensor?  What cannot be told counts as one. */
+SELDOM static int imaginary(PyObject *const *args, Py_ssize_t count, int nested) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (PyTuple_CheckExact(args[i]) || PyList_CheckExact(args[i])) {
+            if (nested || imaginary(PySequence_Fast_ITEMS(args[i]), PySequence_Fast_GET_SIZE(args[i]), 1)) return 1;
+        } else if (PyObject_TypeCheck(args[i], plain[0])) {
+            PyObject *array = PyObject_GetAttr(args[i], array_name);
+            if (array == NULL) PyErr_Clear();
+            int found = array == NULL || !PyArray_Check(array) || PyTypeNum_ISCOMPLEX(PyArray_TYPE((PyArrayObject *)array));
+            Py_XDECREF(array);
+            if (found) return 1;
+        }
+    }
+    return 0;
+}
+
 /* After the error of a call that the checks let pass: impl.failed(args, kwargs, error) may raise another, or give a result. */
 SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     PyObject *type, *error, *trace, *given, *kwargs, *done = NULL;
@@ -540,7 +559,7 @@ static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flag
     if (dispatching) return asked(self, args, flags, names);
     Seen *s = f->seen;
     while (s != NULL && !fits(s, args, count, names)) s = s->next;
-    if (s == NULL) return asked(self, args, flags, names);
+    if (s == NULL || (f->watched && imaginary(args, count, 0))) return asked(self, args, flags, names);
     PyObject *result = f->direct(f->inner, args, flags, names);
     return result != NULL ? result : retold(f, args, n, names);
 }
@@ -599,9 +618,9 @@ static PyObject *function_learn(PyObject *self, PyObject *given) {
     Py_RETURN_NONE;
 }
 
-/* forget() -> None: no types count as seen.  What was learned stays in memory, for a thread that is reading it. */
-static PyObject *function_forget(PyObject *self, PyObject *none) {
-    ((Function *)self)->seen = NULL;
+/* watch() -> None: from now on calls with complex tensors pass the checks, whatever types were seen. */
+static PyObject *function_watch(PyObject *self, PyObject *none) {
+    ((Function *)self)->watched = 1;
     Py_RETURN_NONE;
 }
 
@@ -660,7 +679,7 @@ static PyObject *function_annotations(PyObject *self, void *none) {
 
 static PyMethodDef function_methods[] = {
     {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"learn", function_learn, METH_VARARGS, NULL},
-    {"forget", function_forget, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+    {"watch", function_watch, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyMemberDef function_members[] = {
     {"func", T_OBJECT, offsetof(Function, func), 0, NULL}, {"impl", T_OBJECT, offsetof(Function, impl), READONLY, NULL},
     {"__module__", T_OBJECT, offsetof(Function, home), 0, NULL}, {"__qualname__", T_OBJECT, offsetof(Function, place), READONLY, NULL},
@@ -744,7 +763,7 @@ PyMODINIT_FUNC PyInit__fast(void) {
     add_ufunc = (PyUFuncObject *)PyObject_GetAttrString(numpy, "add");
     Py_DECREF(numpy);
     if (add_ufunc == NULL) return NULL;
-    if (PyType_Ready(&Function_Type) < 0) return NULL;
+    if (PyType_Ready(&Function_Type) < 0 || (array_name = PyUnicode_InternFromString("array")) == NULL) return NULL;
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0) Py_CLEAR(made);
     return made;

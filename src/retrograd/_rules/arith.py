@@ -9,7 +9,7 @@ from .. import _kernels
 from .._engine import names, promote
 from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, foreign, is_complex, once, recording
+from .._engine.op import A, B, Binary, Unary, Y, foreign, is_complex, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
 from .packed import packed
@@ -277,6 +277,7 @@ class PowBackward0(Unary):
 class PowBackward1(Binary):
     """a ** b"""
 
+    reads_a = A | B | Y                         # as PyTorch
     names: ClassVar[Any] = {"self": "a", "exponent": "b", "result": "y"}
 
     def forward(self, a: Array, b: Array) -> Array:

@@ -27,8 +27,12 @@ def compare(how: Any, a: Value, b: Value) -> Value:
         if not comparable(a) or not comparable(b):
             return NotImplemented               # Python words the TypeError of x < None
         a, b = promote.operands(a, b, promote.SAME)
-    if modes.imaginary and how in ORDERS and (np.iscomplexobj(a) or np.iscomplexobj(b)):
-        raise NotImplementedError(f"\"{ORDERS[how]}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
+    if modes.imaginary and (is_imaginary(a) or is_imaginary(b)):
+        if how in ORDERS:
+            raise NotImplementedError(f"\"{ORDERS[how]}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
+        same = same_parts(a, b)
+        if same is not None:
+            return wrap(how(same, BOTH))
     try:
         if is_huge(a) or is_huge(b):
             with np.errstate(over="ignore"):        # inf, in a narrow dtype
@@ -37,6 +41,37 @@ def compare(how: Any, a: Value, b: Value) -> Value:
     except ValueError:
         promote.check_broadcast(a, b)
         raise
+
+
+BOTH: Final[Any] = numpy.uint16(257)        # two bools that are true
+
+
+def same_parts(a: Array, b: Array) -> Array:
+    """Which parts of complex numbers are equal, as pairs of bools; None unless both lie in C order in one shape.
+
+    NumPy's loops over complex numbers take no vectors.
+    """
+    if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype is not b.dtype or a.shape != b.shape or not a.ndim:
+        return None
+    if not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return None
+    parts: Any = a.real.dtype
+    return np.equal(a.view(parts), b.view(parts)).view(np.uint16)
+
+
+def is_imaginary(x: Value) -> bool:
+    if type(x) is np.ndarray:
+        kind: str = x.dtype.kind
+        return kind == "c"
+    return isinstance(x, (complex, np.complexfloating))
+
+
+def nonzero(x: Array) -> Array:
+    """Which numbers are not zero; bools as they are."""
+    if x.dtype.kind == "c" and x.ndim and x.flags.c_contiguous:
+        parts: Any = x.real.dtype
+        return np.not_equal(np.not_equal(x.view(parts), 0).view(np.uint16), 0)
+    return x if x.dtype.kind == "b" else x != 0
 
 
 ORDERS: Final = {np.less: "lt", np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge"}
@@ -107,6 +142,8 @@ def shifted(op: str, how: Any, a: Value, b: Value) -> Value:
 def truth(how: Any, a: TensorBase, b: TensorBase) -> TensorBase:
     """A logical ufunc of two tensors of any dtypes."""
     try:
+        if modes.imaginary:
+            return wrap(how(nonzero(a.array), nonzero(b.array)))
         return wrap(how(a.array, b.array))
     except ValueError:
         promote.check_broadcast(a.array, b.array)
