@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from retrograd import microscope
 from retrograd.microscope import capture
 
 torch = pytest.importorskip("torch")
@@ -75,3 +76,11 @@ def test_kfac_projection_segments_and_store(tmp_path: Any) -> None:
         store.append(g, 0)
     a, _ = g.factors("0.weight")
     assert torch.equal(FactorStore(tmp_path, "r", engine="torch").read("0.weight", 0)["a"], a[0].cpu())
+
+
+def test_memory_counts_on_the_device_and_asks_its_allocator() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10)).cuda()
+    with microscope.memory(model) as mem:
+        model(torch.randn(128, 64, device="cuda")).sum().backward()
+    assert {group.name: group.bytes for group in mem.by("module")}["1"] == 128 * 256 * 4
+    assert mem.allocated["cuda:0"] >= mem.peak and "allocated on cuda:0" in str(mem)

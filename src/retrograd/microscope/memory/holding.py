@@ -63,6 +63,7 @@ class Memory:
     peak       the most bytes; peak_line: the line that reached it, peak_call: in which call of the model
     fixed      bytes of parameters and buffers
     calls      of the model
+    allocated  {device: bytes}: the most that the allocator of each CUDA device of the model has given out, temporaries included
     """
 
     def __init__(self, model: Any, engine: Engine) -> None:
@@ -71,6 +72,7 @@ class Memory:
         self.fixed = self.now = self.peak = 0
         self.peak_line, self.peak_call = "", 0
         self.calls = 0
+        self.allocated: dict[str, int] = {}
         self._peak_at = 0
         self._changes = 0
         self._rows: dict[Any, Row] = {}         # kept: place of memory -> row
@@ -98,6 +100,12 @@ class Memory:
             places = dict(self._place(x) for x in its)
         self._own, self.fixed = set(places), sum(places.values())
         self._change(self.fixed - self.now)
+        devices = {x.device for x in its if x.device.type == "cuda"}
+        for device in devices:
+            self.engine.torch.cuda.reset_peak_memory_stats(device)
+
+        def allocate() -> None:
+            self.allocated = {str(device): self.engine.torch.cuda.max_memory_allocated(device) for device in devices}
 
         def enter(module: Any, *_: Any) -> None:
             if module is self.model:
@@ -124,6 +132,7 @@ class Memory:
                          if p.requires_grad)]
             for handle in handles:
                 block.callback(handle.remove)
+            block.callback(allocate)
             self._heard = block.enter_context(self.engine.calls(self))
             block.enter_context(self.engine.torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack))
             self._block = block.pop_all()
@@ -313,6 +322,7 @@ class Memory:
         lines = [f"peak {size(self.peak)}{where}, in call {self.peak_call} of the model",
                  f"  {'parameters and buffers':<32}{size(self.fixed):>12}",
                  *(f"  {text:<32}{size(kinds[kind]):>12}" for kind, text in KINDS.items() if kind in kinds)]
+        lines += [f"  {'allocated on ' + device:<32}{size(n):>12}" for device, n in self.allocated.items()]
         for what in ("module", "op", "line"):
             lines += ["", f"saved at the peak, by {what}"]
             groups = self.by(what)
