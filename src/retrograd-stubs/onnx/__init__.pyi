@@ -3,6 +3,7 @@
 Written by `make generate`.
 """
 from retrograd._small_modules.onnx import (
+    ONNXProgram as ONNXProgram,
     TensorProtoDataType as TensorProtoDataType,
     export as export,
     is_in_onnx_export as is_in_onnx_export,

@@ -1,13 +1,14 @@
-"""torch.onnx: libraries may register how their operators are exported; nothing is exported."""
+"""torch.onnx: feed-forward models are exported; libraries may register how their operators are, which is kept and not used."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any
 
 from retrograd._missing import late_names
+from retrograd.onnx._export import ONNXProgram, export
 
-__all__ = ["export", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
+__all__ = ["ONNXProgram", "export", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
 late_names(__name__, lazy=("symbolic_helper", "symbolic_opset11"))
 registered: dict[tuple[str, int], Callable[..., Any]] = {}
 
@@ -32,12 +33,6 @@ class TensorProtoDataType(IntEnum):
     COMPLEX64 = 14
     COMPLEX128 = 15
     BFLOAT16 = 16
-
-
-def export(*args: Any, **kwargs: Any) -> NoReturn:
-    """NotImplementedError."""
-    raise NotImplementedError("torch.onnx.export: retrograd does not export models. Save the state_dict with torch.save, load it "
-                              "in PyTorch, and export it there.")
 
 
 def is_in_onnx_export() -> bool:
