@@ -5,7 +5,6 @@ Written by `make generate`.
 from retrograd._small_modules.onnx._operators import (
     FUNCTIONS as FUNCTIONS,
     MODULES as MODULES,
-    _numpy as _numpy,
     adaptive as adaptive,
     along as along,
     arithmetic as arithmetic,

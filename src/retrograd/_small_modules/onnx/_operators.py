@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from retrograd._tensor import Tensor
+from retrograd._tensor.dtypes import result_type, to_numpy
+
 
 def several(x: Any, n: int) -> list[int]:
     return [int(x)] * n if isinstance(x, (int, float)) else [int(i) for i in x]
@@ -31,15 +34,11 @@ def arithmetic(op: str) -> Callable[..., str]:
 
 
 def whole(e: Any, a: Any, b: Any) -> Any:
-    """The dtype in which a and b meet."""
-    from retrograd import result_type
-    shown = [x.example if hasattr(x, "example") else x for x in (a, b)]
-    return np.dtype(np.int64) if not any(hasattr(x, "numpy") for x in shown) else _numpy(result_type(*shown))
-
-
-def _numpy(dtype: Any) -> Any:
-    from retrograd import empty
-    return empty(0, dtype=dtype).numpy().dtype
+    """The dtype in which a and b meet; of sizes, int64."""
+    shown = [getattr(x, "example", x) for x in (a, b)]
+    if not any(isinstance(x, Tensor) for x in shown):
+        return np.dtype(np.int64)
+    return np.dtype(to_numpy(result_type(*shown), "torch.onnx.export"))
 
 
 def divide(e: Any, a: Any, b: Any, *, rounding_mode: Any = None) -> Any:
