@@ -84,7 +84,8 @@ class Memory:
         if engine.name == "torch":
             self._sites.skip(str(engine.torch.__path__[0]))
         self._op: Op | None = None              # that runs
-        self._places: set[Any] = set()          # of its arguments
+        self._given: Any = ()                   # its arguments
+        self._lines: dict[int, str] = {}        # site -> file and line
         self._within: list[str] = []
         self._deaf = False
         self._block: ExitStack | None = None
@@ -149,30 +150,32 @@ class Memory:
         """A function of the engine that the program calls (microscope/listen)."""
         if self._deaf or type(func) is GETTER:
             return impl(*args) if kwargs is None else impl(*args, **kwargs)
-        outer, places = self._op, self._places
-        self._op = Op(next(NUMBERS), self.engine.name_of(func), self._within[-1] if self._within else "",
-                      self._line(), self.calls)
-        with self._unheard():
-            self._places = {self._place(x)[0] for x in tensors((args, kwargs), self.engine)}
+        outer, given = self._op, self._given
+        self._op = op = Op(next(NUMBERS), self.engine.name_of(func), self._within[-1] if self._within else "",
+                           self._line(), self.calls)
+        self._given = args, kwargs
         try:
             if func in self.engine.passes or func in self.engine.composites:
                 out = self.engine.inside(self._heard, func, impl, args, kwargs or {})
             else:
                 out = impl(*args) if kwargs is None else impl(*args, **kwargs)
-            with self._unheard():
-                for x in tensors(out, self.engine):
-                    if x.grad_fn is not None:
-                        x.grad_fn.metadata.setdefault(KEY, self._op)
+            self._deaf = True
+            for x in (out,) if self.engine.is_tensor(out) else tensors(out, self.engine):
+                node = x.grad_fn
+                if node is not None:
+                    node.metadata.setdefault(KEY, op)
             return out
         finally:
-            self._op, self._places = outer, places
+            self._deaf = False
+            self._op, self._given = outer, given
 
     def _line(self) -> str:
         site = self._sites.here(caller())
-        if site < 0:
-            return ""
-        file, line, _ = self._sites.table[site]
-        return f"{os.path.basename(file)}:{line}"
+        known = self._lines.get(site)
+        if known is None:
+            file, line, _ = self._sites.table[site] if site >= 0 else ("", 0, "")
+            known = self._lines[site] = f"{os.path.basename(file)}:{line}" if file else ""
+        return known
 
     @contextmanager
     def _unheard(self) -> Iterator[None]:
@@ -193,23 +196,28 @@ class Memory:
     # -- what is kept
 
     def _pack(self, x: Any) -> Hold:
-        with self._unheard():
+        deaf, self._deaf = self._deaf, True
+        try:
             tensor = x.detach()
             place, size = self._place(tensor)
             row = self._rows.get(place)
-            op = self._running()
+            op = self._op or self._backward()
             if row is None:
                 row = self._begin(self._kind(x, place), size, x, op, place)
             row.keepers[op.number] += 1
             return Hold(tensor, version(x), row, op, self)
+        finally:
+            self._deaf = deaf
 
-    def _running(self) -> Op:
-        return self._op or Op(next(NUMBERS), "backward", "", self._line(), self.calls)
+    def _backward(self) -> Op:
+        """What runs where no call was heard: a backward pass that autograd.grad began."""
+        return Op(next(NUMBERS), "backward", "", self._line(), self.calls)
 
     def _kind(self, x: Any, place: Any) -> str:
         if place in self._own or (x.is_leaf and x.requires_grad):
             return "parameter"
-        return "activation" if x.requires_grad or place not in self._places else "data"
+        given = () if x.requires_grad else tensors(self._given, self.engine)
+        return "data" if any(self._place(y)[0] == place for y in given) else "activation"
 
     def _unpack(self, hold: Hold) -> Any:
         now = version(hold.tensor)
@@ -267,7 +275,7 @@ class Memory:
                 self._end(self._gradients.pop(id(p)))
                 row = None
             if row is None and place is not None and place not in self._rows:
-                self._gradients[id(p)] = self._begin("gradient", size, p.grad, self._running(), place)
+                self._gradients[id(p)] = self._begin("gradient", size, p.grad, self._op or self._backward(), place)
 
     def _look(self) -> None:
         """Gradients that were reset since, which nobody tells of."""
@@ -284,7 +292,7 @@ class Memory:
             self._end(row)
             row = None
         if row is None and now:
-            self._states[id(optimizer)] = self._begin("optimizer", now, None, self._running(), id(optimizer))
+            self._states[id(optimizer)] = self._begin("optimizer", now, None, self._op or self._backward(), id(optimizer))
 
     # -- answers
 
