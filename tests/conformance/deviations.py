@@ -531,8 +531,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
              "cos ((3, 3), 'float32') ((3, 1), 'float32') ((3, 1), 'float32') ((3, 3), 'float32') ((3, 3), 'float32') "
              "((3, 1), 'float32') ((3, 1), 'float32') ((3, 3), 'float32') ((3, 3), 'float32') ((3, 3), 'float32')"
              + " u" * 10),
-            ("powt ((3, 3), 'float32') ((3, 3), 'float32') ((3, 3), 'float32') u u u",
-             "powt ((3, 3), 'float32') ((3, 3), 'float32') u u"),
             ("repeat_int ((6,), 'int64') u", "repeat_int"),
         )
     ),

@@ -39,7 +39,7 @@ def test_an_op_keeps_what_its_rules_read(op: OpClass) -> None:
 # Kept though no rule reads it: PyTorch keeps it, shows it as _saved_X and complains about a second backward.
 AS_PYTORCH = (
     "SgnBackward0", "AngleBackward0", "DivBackward2", "BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0",
-    "NativeLayerNormBackward0",
+    "NativeLayerNormBackward0", "PowBackward1",
 )
 
 
@@ -57,6 +57,7 @@ def kept_so(lib: Any, name: str) -> Any:
         "BinaryCrossEntropyBackward0": lambda: functional.binary_cross_entropy(x, w.detach(), reduction="none"),
         "BinaryCrossEntropyWithLogitsBackward0": lambda: functional.binary_cross_entropy_with_logits(
             x, w.detach(), reduction="none"),
+        "PowBackward1": lambda: x.pow(w.detach()),
         "NativeLayerNormBackward0": lambda: functional.layer_norm(x, (3,), b.detach(), b),
     }[name]()
     assert y.grad_fn.name() == name

@@ -19,6 +19,7 @@ from retrograd._small_modules._ops import (
     _index as _index,
     _overload as _overload,
     _refused as _refused,
+    _safe_softmax as _safe_softmax,
     _slice as _slice,
     _to_copy as _to_copy,
     _within as _within,

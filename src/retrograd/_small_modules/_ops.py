@@ -371,10 +371,18 @@ def _convolution_backward(grad_output: Any, input: Any, weight: Any, bias_sizes:
     return tuple(next(found) if wanted else None for wanted in output_mask)
 
 
+def _safe_softmax(self: Any, dim: int, dtype: Any = None) -> Any:
+    """softmax, but zeros where a whole row is masked by -inf."""
+    torch: Any = import_module("retrograd")
+    masked = (self == float("-inf")).all(dim, keepdim=True)
+    return torch.softmax(self.masked_fill(masked, 0.0), dim, dtype=dtype).masked_fill(masked, 0.0)
+
+
 # Operators that torch has no function for.
 INTERNAL: dict[str, Any] = {
     "_to_copy": _to_copy, "convolution_backward": _convolution_backward,
-    "_pin_memory": Tensor.pin_memory, "alias": shape.alias, "slice": _slice, "index": _index}
+    "_pin_memory": Tensor.pin_memory, "alias": shape.alias, "slice": _slice, "index": _index,
+    "_safe_softmax": _safe_softmax}
 
 
 def _refused(name: str, *args: Any, **kwargs: Any) -> NoReturn:
