@@ -36,6 +36,8 @@ GENERAL: tuple[str, ...] = (
     "makes. After an edit of x its grad_fn is AsStridedBackward0, and a pickle keeps its values instead of the "
     "conjugate bit",
     "If a complex gradient is zero, the sign of the zero may differ",
+    "The DLPack capsule of a conjugated tensor has a copy of its numbers; PyTorch's has those that are not conjugated. "
+    "The same holds for the imaginary part of a conjugated tensor, which PyTorch exports without its sign",
     "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, "
     "slice_scatter and scatter_reduce, which PyTorch refuses to record. A complex convolution is one node; PyTorch "
     "records several",

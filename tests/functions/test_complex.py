@@ -234,6 +234,81 @@ def test_numpy_shares_the_memory_of_complex_numbers(torch: Any) -> None:
     assert torch.from_dlpack(np.array([1j])).tolist() == [1j]
 
 
+CAPSULES = """
+torch.from_dlpack(r) | torch.from_dlpack(r * 2) | torch.from_dlpack(torch.nn.Parameter(x)) | torch.from_dlpack(z.conj())
+torch.from_dlpack(r, copy=True) | torch.from_dlpack(r.detach()) | torch.from_dlpack(z)
+torch.from_dlpack(x.expand(2, 3)).stride()
+torch.from_dlpack(torch.utils.dlpack.to_dlpack(r)) | torch.from_dlpack(torch.utils.dlpack.to_dlpack(r * 2))
+torch.from_dlpack(torch.utils.dlpack.to_dlpack(z)) | torch.utils.dlpack.to_dlpack(3)
+torch.asarray(torch.utils.dlpack.to_dlpack(x))
+(torch.from_dlpack(x, copy=True).zero_(), x) | (torch.from_dlpack(x).zero_(), x) | (torch.from_dlpack(x, copy=False).zero_(), x)
+(torch.from_dlpack(torch.utils.dlpack.to_dlpack(r)).zero_(), r)
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("expression", CAPSULES.strip().replace("\n", " | ").split(" | "))
+def test_capsules_are_pytorchs(expression: str) -> None:
+    found = []
+    for torch in (retrograd, pytest.importorskip("torch")):
+        space = {"torch": torch, "x": torch.ones(3), "r": torch.ones(3, requires_grad=True), "z": torch.tensor([1 + 2j])}
+        try:
+            found.append(repr(eval(expression, space)))
+        except (BufferError, TypeError) as e:
+            found.append(repr(e))
+    assert found[0] == found[1]
+
+
+def test_the_capsule_of_a_conjugate_has_its_numbers() -> None:
+    z = retrograd.tensor([1 + 2j, 3j])
+    assert retrograd.from_dlpack(retrograd.utils.dlpack.to_dlpack(z.conj())).tolist() == [1 - 2j, -3j]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("call", ["lp_pool{}d(x, 2, 2)", "lp_pool{}d(x, 1, 2)", "lp_pool{}d(x, 0, 2)", "avg_pool{}d(x, 2)"])
+def test_pools_refuse_complex_numbers(dim: int, call: str) -> None:
+    import torch as theirs
+
+    texts = []
+    for torch in (retrograd, theirs):
+        x = torch.ones(1, 1, *[4] * dim, dtype=torch.cfloat)
+        with pytest.raises(NotImplementedError) as error:
+            eval("F." + call.format(dim), {"F": torch.nn.functional, "x": x})
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
+@both
+@pytest.mark.parametrize("given, returned", [
+    ("float32", "g * 1j"), ("float32", "g.to(torch.complex128)"), ("float32", "g.new_ones(1, 2) * 1j"),
+    ("float16", "g.float() * 1j"), ("complex64", "g.real.long()"), ("float32", "g.long()"), ("float32", "g.double()"),
+    ("complex64", "g.real"), ("complex64", "g.to(torch.complex128)")])
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_gradient_is_complex_where_the_input_is(torch: Any, given: str, returned: str, graph: bool) -> None:
+    """A complex gradient of a real input is no answer; floating-point numbers of other sizes are cast."""
+    class Doubled(torch.autograd.Function):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return eval(returned, {"torch": torch, "g": g})
+
+    x = torch.ones(2, dtype=getattr(torch, given), requires_grad=True)
+    y = Doubled.apply(x).sum()
+    loss = y.real if y.is_complex() else y
+    refused = "j" in returned or returned == "g.real.long()" or (given == "float32" and "complex" in returned)
+    if refused:
+        with pytest.raises(RuntimeError, match="input_is_complex == grad_is_complex. to be true, but got false"):
+            torch.autograd.grad(loss, x, create_graph=graph)
+        assert x.grad is None
+    else:
+        (slope,) = torch.autograd.grad(loss, x, create_graph=graph)
+        assert (slope.dtype, slope.tolist()) == (x.dtype, [1, 1])
+
+
 @both
 def test_gradcheck_changes_both_parts(torch: Any) -> None:
     z = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex128, requires_grad=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,39 @@ def test_a_version_forgets_mirrors_that_are_gone() -> None:
         a.conj()
     a.add_(1)
     assert a.version.mirrors == []
+
+
+# of a and x as above: (is_conj, is_neg, shape, what was there before) of a view that is given another shape
+RESIZED = """
+x[1].resize_(4) | x.resize_as_(a[0]) | x.resize_as_(torch.zeros(4)) | a[1].conj().resize_(4) | a[1].conj().resize_as_(a)
+a[1].conj().resize_as_(x) | x.T.resize_as_(torch.zeros(1)) | x.imag.resize_as_(torch.zeros(4)) | x.imag[1].resize_(2)
+a[1].conj().imag.resize_(7) | a._neg_view().resize_as_(a[0]) | a[1].conj()._neg_view().resize_(4) | a[1].resize_as_(x)
+x.resize_as_(a, memory_format=torch.contiguous_format) | a.resize_(3).conj() | x.resize_as_(x[:, 0]).mul_(2j)
+x.requires_grad_().resize_as_(a[0]) | a[1].conj().resize_(-1)
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("expression", RESIZED.strip().replace("\n", " | ").split(" | "))
+def test_a_conjugate_of_another_shape_is_pytorchs(expression: str) -> None:
+    found = []
+    for torch in (retrograd, pytest.importorskip("torch")):
+        a = torch.tensor([[1 + 2j, 3 - 4j], [0.5j, 2.0]], dtype=torch.cdouble)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                y = eval(expression, {"torch": torch, "a": a, "x": a.conj()})
+                seen = (y.is_conj(), y.is_neg(), tuple(y.shape), y.flatten()[:2].tolist())
+            except RuntimeError as e:
+                seen = str(e).splitlines()[0]
+        found.append((seen, [str(w.message).partition(" (Trig")[0] for w in told]))
+    assert found[0] == found[1]
+
+
+def test_edits_of_a_resized_conjugate_are_its_own() -> None:
+    a = retrograd.tensor([1 + 2j, 3 - 4j])
+    x = a.conj().resize_(3)
+    x[:2].mul_(1j)
+    x.conj().mul_(2)
+    assert x[:2].tolist() == [4 + 2j, -8 + 6j]
+    assert a.tolist() == [1 + 2j, 3 - 4j]

@@ -109,3 +109,26 @@ def test_istft_undoes_stft(torch: Any) -> None:
     window = torch.hann_window(16, dtype=torch.float64)
     y = torch.istft(torch.stft(x, 16, 4, window=window, return_complex=True), 16, 4, window=window, length=64)
     assert (y - x).abs().max() < 1e-12
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", [
+    "x.half(), 4, window=w, return_complex=True", "x.half(), 4, window=w.half(), return_complex=True",
+    "x.bfloat16(), 4, window=w.bfloat16(), return_complex=True", "x.half(), 4, window=w.half(), return_complex=False",
+    "x, 4, window=w, return_complex=False"])
+def test_short_time_transforms_warn_as_pytorchs(call: str) -> None:
+    found = []
+    for torch in (retrograd, pytest.importorskip("torch")):
+        space = {"torch": torch, "x": torch.ones(16), "w": torch.ones(4)}
+        torch.set_warn_always(True)
+        try:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                try:
+                    ended = str(eval(f"torch.stft({call})", space).dtype).partition(".")[2]
+                except RuntimeError as e:
+                    ended = str(e)
+        finally:
+            torch.set_warn_always(False)
+        found.append((ended, [str(w.message).partition(" (Trig")[0] for w in told]))
+    assert found[0] == found[1]

@@ -47,8 +47,10 @@ def page(found: list[Tally], release: str) -> str:
     here = [t for t in found if t.samples]
     samples, agree = sum(t.samples for t in here), sum(t.agree for t in here)
     errors, right = sum(t.errors for t in here), sum(t.errors_agree for t in here)
+    whole, part = sum(t.complex for t in here), sum(t.complex_agree for t in here)
     lines = [HEAD.format(release=release), "| | operations | samples | agree | |", "|---|---|---|---|---|",
              f"| samples | {len(here)} | {samples} | {agree} | {percent(agree, samples)} |",
+             f"| of complex numbers | {sum(1 for t in here if t.complex)} | {whole} | {part} | {percent(part, whole)} |",
              f"| inputs that must fail | {sum(1 for t in here if t.errors)} | {errors} | {right} | {percent(right, errors)} |",
              "", "## Where we differ", "", "| operation | samples | why |", "|---|---|---|"]
     for t in here:

@@ -31,6 +31,8 @@ class Tally:
     name: str
     samples: int = 0
     agree: int = 0
+    complex: int = 0                                        # of the samples; and those of them that agree
+    complex_agree: int = 0
     errors: int = 0
     errors_agree: int = 0
     outside: dict[str, int] = field(default_factory=dict)
@@ -312,6 +314,9 @@ def one(tally: Tally, op: Any, table: Any, sample: Any, dtype: str, grad: bool, 
         return
     tally.samples += 1
     tally.agree += not found_
+    if dtype.startswith("complex"):
+        tally.complex += 1
+        tally.complex_agree += not found_
     tally.differences += found_
 
 

@@ -14,7 +14,7 @@ from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._engine.warn import warn
 from .._rules import cast
 from .._rules.index import check_number
-from .._tensor import dtypes, warn_scalar
+from .._tensor import check_export, dtypes, warn_scalar
 from .._tensor.settings import warn_once
 from .arguments import flag
 
@@ -327,10 +327,11 @@ def check_strides(array: Any) -> None:
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor on the memory of any object that speaks DLPack."""
+    """A tensor on the memory of any object that speaks DLPack; BufferError for a tensor that requires grad or is conjugated."""
     dtypes.check_device(device)
     if isinstance(ext_tensor, TensorBase):
-        return ext_tensor.detach()  # type: ignore[attr-defined]
+        check_export(ext_tensor)
+        return ext_tensor.clone() if copy else ext_tensor.detach()  # type: ignore[attr-defined]
     if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = Capsule(ext_tensor)
         array = np.asarray(Writable(np.from_dlpack(ext_tensor)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.mirror import behind, bits_of, conjugate, depths, join, negative, plain_of, turned
+from .._engine.mirror import behind, bits_of, conjugate, depths, join, mirror_of, negative, plain_of, turned
 from .._engine.modes import inference_on, state
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, shared_version, wants_grad
@@ -196,8 +196,20 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if state().transform or (resizes and input.inference):
         guard(input, False)
     if resizes:
-        place(input, resized(input.array, to))
+        place(input, mirrored(input, resized(input.array, to)))
     return input
+
+
+def mirrored(input: Any, array: Any) -> Any:
+    """An array of what `array` shows that is conjugated or negated as input is, where its memory is new."""
+    turns = [turn for bit, turn in zip(bits_of(input), (conjugate, negative)) if bit]
+    if not turns or mirror_of(input.version.mirrors, array) is not None:
+        return array
+    for turn in turns:
+        array = turn(array)
+    for turn in turns:
+        array = turned(input.version.mirrors, array, turn)
+    return array
 
 
 def resized(x: Any, to: tuple[int, ...]) -> Any:

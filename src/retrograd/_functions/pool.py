@@ -15,7 +15,7 @@ from .._engine.tensor import wrap
 from .._rules import activation, arith, pointwise, pool, shape
 from .._rules import reduce as sums
 from .._tensor import dtypes
-from .arguments import dim_of, long, refused, tensor
+from .arguments import dim_of, long, real_only, refused, tensor
 from .arguments import kernel as supported
 from .fromdata import check_room
 from .parsing import is_index
@@ -519,7 +519,9 @@ def average(
     if override is not None and override == 0 and (dims == 2 or x.ndim in (4, 5)):
         raise RuntimeError("divisor must be not zero")
     out = check_pool(x.array.shape, dims, kernel, stride, padding, (1,) * dims, bool(ceil), True)
-    supported("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", x, but=np.int64)
+    words = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
+    real_only(x, words)
+    supported(words, x, but=np.int64)
     sizes = tuple(x.array.shape[-dims:])
     divisor: Any = override
     if override is None:

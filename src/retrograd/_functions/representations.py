@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from .._engine import names, promote
+from .._engine.mirror import bits_of
 from .._engine.tensor import wrap
 from .._rules import binary
 from .._tensor import dtypes
+from .outs import warn_resized
 from .pointwise import polygamma
 from .results import named
 from .rows import both, replacing
@@ -62,7 +64,12 @@ def fill(input: Any, value: Any) -> Any:
 
 def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """In place: input gets the shape of the_template."""
-    return input.resize_(the_template.array.shape, memory_format=memory_format)
+    to = the_template.array.shape
+    if to == input.array.shape or not any(bits_of(input)):
+        return input.resize_(to, memory_format=memory_format)
+    copy = input.clone().resize_(to, memory_format=memory_format)       # PyTorch resizes one, as if it wrote an out=
+    warn_resized(input, to)
+    return input.resize_(to).copy_(copy)
 
 
 def is_same_size(input: Any, other: Any) -> bool:

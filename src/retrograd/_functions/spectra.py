@@ -69,6 +69,8 @@ def stft(
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will further require that "
             "return_complex=True in a future PyTorch release.")
+    if return_complex is False:
+        warn_once(PAIRS)
     asked = f"window={'None' if window is None else shown(window) + '{' + str(list(window.array.shape)) + '}'}"
     side = "None" if onesided is None else str(int(onesided))
     call = (f"stft({shown(x)}{list(x.array.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, {asked}, "
@@ -101,6 +103,8 @@ def stft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     mode = fourier.ROOT if normalized else fourier.NONE
     if frames.array.dtype.itemsize == 2:
+        if frames.array.dtype.kind == "f":
+            warn_once("ComplexHalf support is experimental and many operators don't support it yet.")
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {names.SCALAR[frames.array.dtype.name]}")
     frames = transforms.floating(frames, False)
     if is_complex:
@@ -111,7 +115,6 @@ def stft(
     if not many:
         y = y.squeeze(0)
     if return_complex is False:
-        warn_once(PAIRS)
         return complexes.ViewAsRealBackward0().run(y)
     return y
 

@@ -121,6 +121,14 @@ def _autograd() -> Any:
     return autograd
 
 
+def check_export(t: Any) -> None:
+    """BufferError for what no capsule of DLPack tells: that t requires grad, or is conjugated."""
+    if wants_grad(t):
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if t.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+
+
 def warn_scalar() -> None:
     """A tensor that requires grad becomes a number."""
     if once(SCALAR):
@@ -574,11 +582,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return wrap(np.asarray(array))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        if wants_grad(self):
-            raise BufferError(
-                "Can't export tensors that require gradient, use tensor.detach()")
-        if self.is_conj():
-            raise BufferError("Can't export tensors with the conjugate bit set")
+        check_export(self)
         array = self.array
         if not array.flags.writeable:
             array = array.copy()

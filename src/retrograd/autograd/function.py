@@ -17,6 +17,7 @@ from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
 from .._engine.warn import warn
 from .._rules import create, shape
+from .._tensor import dtypes
 from .._tensor.nodes import SavedTensor, check_callable
 from ..utils.hooks import look
 
@@ -244,6 +245,12 @@ class BackwardCFunction(Node, FunctionCtx):
                     raise RuntimeError(
                         f"Function {name} returned an invalid gradient at index {len(outs)} - got "
                         f"{list(g.array.shape)} but expected shape compatible with {list(like[0])}")
+            kind = g.array.dtype.kind
+            if (kind == "c") != (like[1].kind == "c") and kind not in "fV":
+                raise RuntimeError(
+                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+                    f"false.\nFunction {name} returned a gradient of {dtypes.of(g.array.dtype)} at index {len(outs)} for an "
+                    f"input of {dtypes.of(like[1])}: return {'its .real' if kind == 'c' else 'floating-point numbers'}")
             g = fit(g, *like)
             outs.append(g if graph else g.array)
         return outs

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine.tensor import TensorBase
 from .._functions import from_dlpack as from_dlpack
 from .._missing import late_names
 
@@ -11,8 +12,10 @@ late_names(__name__)
 
 
 def to_dlpack(tensor: Any) -> Any:
-    """A DLPack capsule; newer libraries take the tensor itself.
+    """A DLPack capsule; newer libraries take the tensor itself.  That of a conjugated tensor has a copy of its numbers.
 
     https://pytorch.org/docs/stable/dlpack.html#torch.utils.dlpack.to_dlpack
     """
-    return tensor.__dlpack__()
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"_to_dlpack(): argument 'data' (position 1) must be Tensor, not {type(tensor).__name__}")
+    return tensor.detach().resolve_conj().__dlpack__()  # type: ignore[attr-defined]
