@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # How an annotation begins -> what fits it, in words and as a test.  What is not here and is no class of ours is not checked
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("an integer", lambda x: hasattr(x, "__index__") and not isinstance(x, bool)),
-    "float": ("a number", lambda x: hasattr(x, "__float__") and not isinstance(x, bool)),
+    "float": ("a number", lambda x: hasattr(x, "__float__") and not isinstance(x, bool) and not getattr(x, "ndim", 0)),
     "bool": ("True or False", lambda x: isinstance(x, int) or hasattr(x, "__bool__")),
     "str": ("a string", lambda x: isinstance(x, str)),
     "None": ("None", lambda x: x is None),

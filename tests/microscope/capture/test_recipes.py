@@ -252,3 +252,27 @@ def test_an_empty_draw_takes_a_private_step_of_noise_alone(torch) -> None:
     microscope.dp_sgd_step(None, optimizer, 2.0, 3.0, expected=4)
     torch.manual_seed(0)
     assert torch.allclose(net.weight, before - torch.randn(2, 3) * 6 / 4) and torch.equal(net.bias, bias)
+
+
+def test_numbers_that_make_no_sense_and_names_that_nothing_has_are_refused(torch) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 2))
+    with pytest.raises(CaptureError, match="capture: layers= has '9.weight', which selects no parameter"):
+        capture(net, layers=["0.weight", "9.weight"])
+    with capture(net) as cap:
+        net(torch.randn(4, 3)).sum().backward()
+    for call, error, text in (
+        (lambda: cap.grads(["0.weight", "7"]), CaptureError, "grads: layers= has '7'"),
+        (lambda: cap.grads().select(["0.weight", "7"]), CaptureError, "select: layers= has '7'"),
+        (lambda: cap.grads(scale=0), ValueError, "scale must be finite and not 0"),
+        (lambda: cap.grads(scale=float("nan")), ValueError, "scale must be finite and not 0"),
+        (lambda: cap.grads().clip(torch.ones(3)), TypeError, "clip: max_norm must be a number, got"),
+        (lambda: microscope.private_gradient(cap.grads(), 1.0, float("nan")), ValueError, "noise_multiplier"),
+        (lambda: microscope.sampling_probabilities(torch.tensor([-1.0, 2.0])), ValueError, "norms must be 0 or more"),
+        (lambda: microscope.sampling_probabilities(torch.tensor([float("nan"), 2.0])), ValueError, "norms must be 0 or more"),
+        (lambda: microscope.curvature(net, torch.nn.functional.mse_loss, (torch.ones(4, 3), torch.ones(4, 2))), TypeError,
+         r"data is an iterable of batches, such as \[\(x, y\)\]"),
+        (lambda: microscope.curvature(net, torch.nn.functional.mse_loss, [(torch.ones(4, 3), torch.ones(4, 2))]).trace(probes=0),
+         ValueError, "probes must be 1 or more"),
+    ):
+        with pytest.raises(error, match=text):
+            call()

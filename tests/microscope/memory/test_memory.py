@@ -198,3 +198,25 @@ def test_long_runs_stay_small(torch, monkeypatch: pytest.MonkeyPatch) -> None:
             model(torch.randn(N * (4 if n == 20 else 1), I)).sum().backward()
     assert len(mem.timeline) <= 51 and len(mem._past) <= 51 and max(n for _, n in mem.timeline) == mem.peak
     assert mem.peak_call == 21 and sum(row.bytes for row in mem.rows()) + mem.fixed == mem.peak
+
+
+def test_an_operation_that_saves_several_tensors_is_kept_with_all_of_them(torch) -> None:
+    nn = torch.nn
+    models = {"lstm": (nn.LSTM(3, 4), (5, 2, 3)), "norms": (nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU()), (7, 6)),
+              "conv": (nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU()), (3, 1, 6, 6))}
+    for name, (model, shape) in models.items():
+        with microscope.memory(model) as mem:
+            out = model(torch.randn(*shape))
+            kept = out[0] if name == "lstm" else out
+            del out
+            saved = sum(row.bytes for row in mem.rows(at_peak=False) if row.kind in ("activation", "data"))
+            assert sum(one.bytes for one in mem.alive()) == saved > 0, name
+        del kept
+
+
+def test_a_saved_input_that_wants_a_gradient_counts(torch) -> None:
+    model = torch.nn.Linear(100, 2)
+    with microscope.memory(model) as mem:
+        kept = [model(torch.randn(50, 100, requires_grad=True)) for _ in range(3)]
+        found, = mem.alive()
+    assert mem.now - mem.fixed == found.bytes == 3 * 50 * 100 * FLOAT and len(kept) == found.tensors == 3

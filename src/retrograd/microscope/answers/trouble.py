@@ -277,6 +277,8 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
                 "which a flight does not measure")
     elif state == "born":
         text = f"the first {name} is made by {what}{place}, from {made_from(rec, event)}"
+    elif state == "healed" and event.kind == "op" and event.name in HANDED_ON:
+        text = f"{name} is not in what {what}{place} takes of it"
     elif state == "healed":
         text = f"{name} ends at {what}{place}: it turned it into finite values"
     elif state == "became":

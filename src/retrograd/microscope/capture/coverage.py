@@ -253,7 +253,8 @@ def compare(cap: Any) -> None:
                 cap.failed[p.number] = (
                     f"what was captured differs from the gradient that arrived by {error:.1e} of it: "
                     + ("a hook on the parameter changed it" if hooks else
-                       "another use that was not seen (a custom autograd.Function, a compiled part), or a hook"))
+                       "another use that was not seen (a derivative of a gradient, a custom autograd.Function, a compiled part), "
+                       "or a hook"))
 
 
 def spareable(cap: Any) -> set[int]:

@@ -5,6 +5,7 @@ Samples are those of all runs in the capture, one run after the other.  N sample
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,6 +57,8 @@ class Grads:
                   and (patterns is None or patterns.match(p))]
         if not chosen:
             raise CaptureError(f"grads: no parameter with a gradient among layers={layers!r}")
+        if patterns is not None and (name := patterns.unmet(cap.params)):
+            raise CaptureError(f"grads: layers= has {name!r}, but no parameter and no module is called so")
         bad = [report[p.name] for p in chosen if report[p.name].status in ("not covered", "whole batch")]
         if partial and all(row.status in ("not covered", "whole batch") for row in (report[p.name] for p in chosen)):
             raise UncoveredError(reasons("grads(partial=True): none of these parameters is covered per sample", bad, cap))
@@ -314,6 +317,8 @@ class Grads:
         names = [n for n in self.names if patterns is None or patterns.match(by_name[n])]
         if not names:
             raise CaptureError(f"select: no parameter among layers={layers!r}")
+        if patterns is not None and (name := patterns.unmet(self.cap.params)):
+            raise CaptureError(f"select: layers= has {name!r}, but no parameter and no module is called so")
         if samples is None and tokens is None and not self._apart:
             raise CaptureError(
                 "select: the model was called several times. Say with capture(calls=...) whether the calls share samples")
@@ -411,6 +416,11 @@ class Patterns:
         self.wild = [k for k in given if any(c in k for c in "*?[")]
         self.plain = set(given)
 
+    def unmet(self, params: list[Any]) -> str:
+        """The first of the names without * or ? that none of the parameters has; "" where there is none."""
+        known = {name for p in params for name in (p.name, p.path, *p.aliases)}
+        return next((name for name in self.plain - set(self.wild) if name not in known), "")
+
     def match(self, p: Any) -> bool:
         """Is p, a parameter, meant?"""
         names = (p.name, p.path, *p.aliases)
@@ -439,6 +449,8 @@ def factor_of(run: Run, scale: Any) -> Any:
     if scale is None:
         return 1.0
     if isinstance(scale, (int, float)) and not isinstance(scale, bool):
+        if scale == 0 or not math.isfinite(scale):
+            raise ValueError(f"grads: scale must be finite and not 0, got {scale!r}")
         return float(scale)
     if scale not in ("sum", "sample"):
         raise ValueError(f"grads: scale is None, 'sum', 'sample' or a number, got {scale!r}")

@@ -52,6 +52,10 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
         raise CaptureError(
             f"capture: layers={layers!r} selects no parameter; there are "
             + ", ".join(p.name for p in found[:8]) + (", ..." if len(found) > 8 else ""))
+    for layer in layers if isinstance(layers, (list, tuple, set, frozenset)) else ():
+        one = selector(engine, [layer])
+        if not any(one(name, p.path, p.tensor) for p in found for name in (p.name, *p.aliases)):
+            raise CaptureError(f"capture: layers= has {layer!r:.60}, which selects no parameter")
     return found
 
 

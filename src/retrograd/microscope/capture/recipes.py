@@ -26,6 +26,8 @@ def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
         raise TypeError(f"sampling_probabilities: norms must be a tensor (N,), got {type(norms).__name__}")
     if not 0 <= uniform <= 1:
         raise ValueError(f"sampling_probabilities: uniform must be in [0, 1], got {uniform}")
+    if not bool((norms >= 0).all()):
+        raise ValueError("sampling_probabilities: norms must be 0 or more, got negative ones or NaN")
     total = norms.sum()
     if not float(total) > 0:
         return norms * 0 + 1 / len(norms)
@@ -120,7 +122,7 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
     Abadi et al. 2016 (arXiv:1607.00133).  The samples' gradients must be their own: grads(scale="sample").
     """
     of_own_losses("private_gradient", grads)
-    if noise_multiplier < 0:
+    if not noise_multiplier >= 0:
         raise ValueError(f"private_gradient: noise_multiplier must not be negative, got {noise_multiplier}")
     if expected is not None and not expected > 0:
         raise ValueError(f"private_gradient: expected, the batch size to divide by, must be positive, got {expected}")

@@ -45,14 +45,17 @@ class Alive(NamedTuple):
 def alive(engine: Any, rows: list[Row]) -> list[Alive]:
     """What keeps `rows`, the greatest first.  A tensor inside another one's graph is not told of."""
     gc.collect()
-    kept = {number: row for row in rows for number in row.keepers}
+    kept: dict[int, list[Row]] = {}
+    for row in rows:
+        for number in row.keepers:
+            kept.setdefault(number, []).append(row)
     nodes: list[Any] = []                       # held, for their identities
     claimed: set[int] = set()
     groups: dict[tuple[str, str], list[tuple[int, list[Op], Any]]] = {}
     tensors = roots(engine)
     for x in tensors:
         ops = reached(x.grad_fn, nodes, claimed)
-        its = {id(row): row.bytes for op in ops if (row := kept.get(op.number)) is not None}
+        its = {id(row): row.bytes for op in ops for row in kept.get(op.number, ())}
         if its or len({op.call for op in ops}) >= SPANS:
             made = x.grad_fn.metadata.get(KEY)
             key = (x.grad_fn.name(), "a line outside the block") if made is None else (made.name, made.line or "an unknown line")
@@ -62,7 +65,7 @@ def alive(engine: Any, rows: list[Row]) -> list[Alive]:
         _, _, most = max(members, key=lambda member: member[0])
         ops = [op for _, its, _ in members for op in its]
         found.append(Alive(holder(most, {id(tensors), id(members), *map(id, members)}), op, line, len(members),
-                           sum({id(row): row.bytes for op in ops if (row := kept.get(op.number)) is not None}.values()),
+                           sum({id(row): row.bytes for op in ops for row in kept.get(op.number, ())}.values()),
                            len(ops), len({op.call for op in ops}), most.numel() == 1))
     return sorted(found, key=lambda one: -one.bytes)
 

@@ -214,9 +214,9 @@ class Memory:
         return Op(next(NUMBERS), "backward", "", self._line(), self.calls)
 
     def _kind(self, x: Any, place: Any) -> str:
-        if place in self._own or (x.is_leaf and x.requires_grad):
+        if place in self._own or isinstance(x, self.engine.torch.nn.Parameter):
             return "parameter"
-        given = () if x.requires_grad else tensors(self._given, self.engine)
+        given = () if x.requires_grad and not x.is_leaf else tensors(self._given, self.engine)
         return "data" if any(self._place(y)[0] == place for y in given) else "activation"
 
     def _unpack(self, hold: Hold) -> Any:

@@ -24,7 +24,7 @@ class Op(NamedTuple):
 class Row:
     """A piece of memory, however many operations keep it.
 
-    kind    of KINDS: "activation" was computed, "data" came in without gradient (inputs, targets, indices), or "parameter"
+    kind    of KINDS: "activation" was computed, "data" came in (inputs, targets, indices), or "parameter"
     bytes   of the whole memory, of which a saved view may show a part; shape and dtype are those of what was saved first
     op      the operation that saved it first; keepers: number of an operation -> how often its nodes keep it now
     began, ended   when it began to be kept, and when the last keeper let it go (None: not yet), as places in Memory.timeline

@@ -110,6 +110,7 @@ class Curvature:
 
     def trace(self, kind: str = "hessian", probes: int = 64, seed: int = 0) -> Estimate:
         """The sum of all eigenvalues, by products with random signs (Hutchinson 1990)."""
+        at_least_one("trace", probes)
         draw = np.random.default_rng(seed)
         found = []
         for _ in range(probes):
@@ -119,6 +120,7 @@ class Curvature:
 
     def density(self, kind: str = "hessian", probes: int = 8, steps: int = 64, seed: int = 0) -> Density:
         """How the eigenvalues are spread, by stochastic Lanczos quadrature (Ubaru et al. 2017, Ghorbani et al. 2019)."""
+        at_least_one("density", probes)
         draw = np.random.default_rng(seed)
         nodes, weights = [], []
         for _ in range(probes):
@@ -166,6 +168,11 @@ class Curvature:
         return f"Curvature({self.size} weights in {len(self.names)} parameters, {len(self._graphs.data)} batches)"
 
 
+def at_least_one(asked: str, probes: int) -> None:
+    if probes < 1:
+        raise ValueError(f"{asked}: probes must be 1 or more, got {probes}")
+
+
 class Graphs:
     """The graphs of a loss's gradient, batch by batch; of a single batch the graph is kept while the weights stay."""
 
@@ -173,6 +180,8 @@ class Graphs:
         self.engine = engine_of_module(model, "curvature")
         self.torch = self.engine.torch
         self.model, self.loss, self.forward = model, loss, forward
+        if isinstance(data, tuple) and any(self.engine.is_tensor(x) for x in data):
+            raise TypeError("curvature: data is an iterable of batches, such as [(x, y)], got a tuple of tensors")
         self.data = [batch if isinstance(batch, (tuple, list)) else (batch,) for batch in data]
         if not self.data:
             raise CaptureError("curvature: data has no batches; give a list of batches: [(x, y)]")
