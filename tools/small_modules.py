@@ -119,7 +119,6 @@ UNSHARED = {
     "device_mesh": "DeviceMesh | init_device_mesh",
     "elastic/__init__": "",
     "elastic/multiprocessing/__init__": "",
-    "elastic/multiprocessing/errors": "ChildFailedError ProcessFailure | record",
     "fsdp/__init__": "BackwardPrefetch CPUOffload CPUOffloadPolicy FSDPModule FullStateDictConfig FullyShardedDataParallel "
                      "LocalStateDictConfig MixedPrecision MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig "
                      "ShardedStateDictConfig ShardingStrategy StateDictType | fully_shard register_fsdp_forward_method",
@@ -131,7 +130,6 @@ UNSHARED = {
     "fsdp/sharded_grad_scaler": "ShardedGradScaler |",
     "fsdp/wrap": "CustomPolicy ModuleWrapPolicy | _or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
                  "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
-    "optim": "DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer |",
     "pipelining": "PipelineStage ScheduleGPipe SplitPoint | pipeline",
     "rpc": "BackendType PyRRef RRef RemoteException RpcBackendOptions TensorPipeRpcBackendOptions WorkerInfo | "
            "get_worker_info init_rpc remote rpc_async rpc_sync shutdown",

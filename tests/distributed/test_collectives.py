@@ -28,6 +28,31 @@ def test_every_collective_gives_and_refuses_what_pytorchs_does_over_gloo(n: int,
 
 
 @needs_mpi
+@pytest.mark.oracle
+@pytest.mark.once
+def test_methods_of_groups_and_their_options_do_what_pytorchs_do(tmp_path: Path) -> None:
+    for name, start in (("ours", ours), ("theirs", theirs)):
+        (tmp_path / name).mkdir()
+        start(2, "pg_methods.py", str(tmp_path / name))
+    for rank in "01":
+        mine, other = ((tmp_path / name / rank).read_text().splitlines() for name in ("ours", "theirs"))
+        assert len(mine) > 20 and mine == other
+
+
+def test_a_mean_of_integers_is_refused_as_by_gloo_and_lists_of_objects_are_checked_on_every_rank() -> None:
+    d.init_process_group("mpi")
+    try:
+        with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+            d.all_reduce(torch.arange(4), op=d.ReduceOp.AVG)
+        with pytest.raises(TypeError, match="broadcast_object_list: object_list is a list, got NoneType"):
+            d.broadcast_object_list(None, 0)        # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="a list of one tensor was expected, got 2"):
+            d.group.WORLD.allreduce([torch.ones(1), torch.ones(1)])
+    finally:
+        d.destroy_process_group()
+
+
+@needs_mpi
 @pytest.mark.once
 def test_what_gloo_does_wrong_or_refuses() -> None:
     """A slice's elements are where they are, gathered numbers may be complex, what is exchanged may differ in shape."""

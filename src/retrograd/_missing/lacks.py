@@ -23,6 +23,16 @@ LACKS = {
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
+    "sharded": ("models and tensors are not sharded over processes", r"""
+        torch\.distributed\.(fsdp|tensor|checkpoint|pipelining|_?composable|device_mesh|_?shard\w*)(\.\w+)*|
+        torch\.distributed\.optim\.named_optimizer"""),
+    "remote": ("no functions are called in another process", r"""
+        torch\.distributed\.(rpc|autograd|nn\.(api|jit)|remote_device)(\.\w+)*|torch\.distributed\.optim\.(DistributedOptimizer|optimizer)"""),
+    "elastic": ("retrograd launch, torch.multiprocessing and torch.distributed.run start a fixed number of ranks once", r"""
+        torch\.distributed\.(elastic|launcher|launch)(\.\w+)*"""),
+    "groups": ("process groups exchange tensors by MPI alone, and DistributedDataParallel's reducer is Python", r"""
+        torch\.distributed\.(distributed_c10d\.)?(ProcessGroup\w+|Reducer|Logger|BuiltinCommHookType|BackendConfig|GroupName|RankType|
+        shrink_group|record_comm|flight_recorder|debug|c10d_logger|logging_handlers)"""),
     "parallel": ("of torch.distributed there are collectives, groups, stores and DistributedDataParallel", r"""
         torch\.distributed\..+|torch\.nn\.parallel\..+|
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|

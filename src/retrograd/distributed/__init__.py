@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from .._missing import late_names
 from . import distributed_c10d as distributed_c10d
+from .debug_level import set_debug_level as set_debug_level
+from .debug_level import set_debug_level_from_env as set_debug_level_from_env
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import _all_gather_base as _all_gather_base
 from .distributed_c10d import _get_default_group as _get_default_group

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase
 from .process_group import ProcessGroup, found
+from .stores import fits
 
 Array = Any
 
@@ -53,13 +54,16 @@ def root_of(group: Any, rank: int | None, group_rank: int | None, function: str,
             raise ValueError("Must specify global_rank or group_rank")
         group_rank = default
     if group_rank is None:
+        fits("", (rank, int))
         if number(of):
             if rank not in of.ranks:
                 raise ValueError(f"Global rank {rank} is not part of group {group}")
             group_rank = of.ranks.index(rank)
         else:
             group_rank = rank
-    if not isinstance(group_rank, int) or not 0 <= group_rank < of.n:
+    fits("", (group_rank, int))
+    assert group_rank is not None
+    if not 0 <= group_rank < of.n:
         raise RuntimeError(f"ProcessGroupGloo::{function}: invalid root rank: {group_rank}")
     return group_rank
 

@@ -18,6 +18,7 @@ from . import checks, reducing
 from .groups import warn_outside
 from .process_group import ProcessGroup, found, outside
 from .reducing import ReduceOp
+from .stores import fits
 from .work import Work
 
 Array = Any
@@ -72,6 +73,9 @@ def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None
     tensors = [tensors] if not isinstance(tensors, (list, tuple)) else tensors
     checks.tensors(tensors, "tensor")
     checks.one_dtype(tensors)
+    if not tensors:
+        raise NotImplementedError("There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), "
+                                  "but no fallback function is registered for schema c10d::allreduce_coalesced_")
     if outside(group):
         return warn_outside("all_reduce_coalesced")
     pg = found(group)
@@ -164,7 +168,7 @@ def concatenated(whole: Any, part: Any, n: int) -> None:
 def all_gather_coalesced(output_tensor_lists: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> Any:
     """output_tensor_lists[i] become the input_tensor_list of rank i."""
     if not isinstance(output_tensor_lists, (list, tuple)):
-        raise RuntimeError("Invalid function argument: output_tensor_lists should be a list")
+        raise TypeError("Invalid function argument: output_tensor_lists should be a list")
     for one in output_tensor_lists:
         checks.tensors(one, "output_tensor_lists")
     checks.tensors(input_tensor_list, "input_tensor_list")
@@ -330,6 +334,7 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, t
         return warn_outside("barrier")
     pg = found(group)
     if timeout is not None:
+        fits("", (timeout, timedelta))
         work = pg.start("barrier", pg.comm.Ibarrier, (), [])
         work._limit = timeout
         return work if async_op or not work.wait() else None

@@ -27,6 +27,7 @@ from .collectives import (
     reduce_scatter_tensor,
     scatter,
 )
+from .debug_level import DebugLevel, get_debug_level
 from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 from .groups import (
     _get_default_group as _get_default_group,
@@ -60,6 +61,17 @@ from .groups import (
     new_subgroups_by_enumeration,
     split_group,
 )
+from .methods import (
+    AllreduceCoalescedOptions,
+    AllreduceOptions,
+    AllToAllOptions,
+    BarrierOptions,
+    BroadcastOptions,
+    GatherOptions,
+    ReduceOptions,
+    ReduceScatterOptions,
+    ScatterOptions,
+)
 from .objects import (
     all_gather_object,
     broadcast_object_list,
@@ -71,7 +83,7 @@ from .objects import (
 from .points import P2POp, batch_isend_irecv, irecv, isend, monitored_barrier, recv, send
 from .process_group import GroupMember, ProcessGroup, default_pg_timeout, group
 from .process_group import outside as _rank_not_in_group
-from .reducing import ReduceOp, reduce_op
+from .reducing import ReduceOp, reduce_op, supports_complex
 from .reducing import make_premul_sum as _make_nccl_premul_sum
 from .stores import PrefixStore, Store
 from .work import Work
@@ -80,7 +92,9 @@ for _class in (Backend, GroupMember, P2POp, PrefixStore, ProcessGroup, ReduceOp,
     _class.__module__ = __name__                            # as PyTorch's classes say
 late_names(__name__)
 __all__ = [
-    "Backend",
+    "AllToAllOptions", "AllreduceCoalescedOptions", "AllreduceOptions", "Backend", "BarrierOptions", "BroadcastOptions",
+    "DebugLevel", "GatherOptions", "ReduceOptions", "ReduceScatterOptions", "ScatterOptions", "get_debug_level",
+    "supports_complex",
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "P2POp", "PrefixStore", "ProcessGroup",
     "QueueEmptyError", "ReduceOp", "Store", "Work", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
     "all_gather_object", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",

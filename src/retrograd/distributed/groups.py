@@ -15,7 +15,7 @@ from .alone import Alone, mpi4py_MPI
 from .backend import Backend
 from .environment import like_torchrun, machine, under_mpi
 from .meeting import meet, met
-from .process_group import ProcessGroup, default_pg_timeout, found, outside, world
+from .process_group import ProcessGroup, default_pg_timeout, found, is_time, outside, world
 from .rendezvous import rendezvous
 from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
@@ -80,8 +80,7 @@ def init_process_group(
     """
     if world.group is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    if timeout is not None and not isinstance(timeout, timedelta):
-        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    is_time(timeout)
     name = checked_backend(backend)
     assert store is None or init_method is None, "Cannot specify both init_method and store."
     like_torchrun()
@@ -195,6 +194,8 @@ def destroy_process_group(group: Any = None) -> None:
     """End a group; without an argument all of them. AssertionError where there is none."""
     if outside(group):
         return
+    if group is not None and not isinstance(group, ProcessGroup):
+        raise ValueError("Invalid process group specified")
     assert (group if group is not None else world.group) is not None, "Process group cannot be None"
     one = found(group)
     ended = [*world.groups, one] if one is world.group else [one]
@@ -220,7 +221,10 @@ def new_group(
     -> ProcessGroup, or GroupMember.NON_GROUP_MEMBER for a rank that is not in it. ValueError for ranks that there are not.
     """
     whole = world.default()
+    is_time(timeout)
     chosen = list(whole.ranks) if ranks is None else sorted(ranks) if sort_ranks else list(ranks)
+    if len(chosen) > whole.n:
+        raise ValueError("the new group's world size should be less or equal to the world size set by init_process_group")
     if len(set(chosen)) != len(chosen):
         raise ValueError(f"ranks list must not contain duplicate entries, got {list(ranks or ())}")
     for one in chosen:
@@ -250,8 +254,8 @@ def new_subgroups(
     """Groups of group_size neighbours -> (this rank's, all).  ValueError where they do not divide the ranks."""
     whole = found(group)
     if group_size is None:
-        raise ValueError("Default group size only takes effect when CUDA is available.If your tensor is on CPU, please "
-                         "explicitly set the group size.")
+        raise ValueError("Default group size only takes effect when CUDA is available.If your subgroup using a backend that "
+                         "does not depend on CUDA,please pass in 'group_size' correctly.")
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
     if whole.n < group_size:
@@ -269,11 +273,12 @@ def new_subgroups_by_enumeration(
     """One group for each list of ranks -> (this rank's, all).  ValueError where a rank is in two."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
-    for rank in flat:
-        if flat.count(rank) > 1:
-            raise ValueError(f"Rank {rank} has appeared in both subgroup "
-                             f"{[list(ranks) for ranks in ranks_per_subgroup_list if rank in ranks][0]} and others")
+    parts: dict[int, Sequence[int]] = {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in parts:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {list(parts[rank])} and {list(ranks)}")
+            parts[rank] = ranks
     made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
     mine = [one for one in made if not outside(one)]
     return (mine[0] if mine else None), made
@@ -342,7 +347,7 @@ def get_process_group_ranks(group: Any) -> list[int]:
 
 def get_global_rank(group: Any, group_rank: int) -> int:
     """The rank in the world of a rank of the group."""
-    if group is world.group and group is not None:
+    if group is world.group:
         return group_rank
     ranks = found(group).ranks
     if not 0 <= group_rank < len(ranks):
@@ -352,7 +357,7 @@ def get_global_rank(group: Any, group_rank: int) -> int:
 
 def get_group_rank(group: Any, global_rank: int) -> int:
     """The rank in the group of a rank of the world."""
-    if group is world.group and group is not None:
+    if group is world.group:
         return global_rank
     ranks = found(group).ranks
     if global_rank not in ranks:

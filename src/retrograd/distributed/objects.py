@@ -82,7 +82,9 @@ def broadcast_object_list(object_list: list[Any], src: int | None = None, group:
     if outside(group):
         return warn_outside("broadcast_object_list")
     root, pg = checks.root_of(group, src, group_src, "broadcast", 0), found(group)
-    data = to_bytes(list(object_list)) if pg.place == root else None
+    if not isinstance(object_list, list):       # on all ranks alike: the others would wait
+        raise TypeError(f"broadcast_object_list: object_list is a list, got {type(object_list).__name__}")
+    data = to_bytes(object_list) if pg.place == root else None
     size = np.array([0 if data is None else data.size], np.int64)
     done(pg, "broadcast_object_list", pg.comm.Ibcast, size, root=root)
     buffer = np.empty(int(size[0]), np.uint8) if data is None else data

@@ -12,7 +12,7 @@ from . import checks
 from .collectives import writing
 from .errors import DistBackendError
 from .groups import get_global_rank, warn_outside
-from .process_group import ProcessGroup, found, outside
+from .process_group import ProcessGroup, found, is_time, outside
 from .work import Work
 
 BARRIER = 0x7EAD        # tag of monitored_barrier's messages
@@ -125,6 +125,7 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
 
 def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
     """A barrier that says who did not come: RuntimeError on rank 0, which names the first rank, or with wait_all_ranks all."""
+    is_time(timeout)
     if outside(group):
         return warn_outside("monitored_barrier")
     pg = found(group)

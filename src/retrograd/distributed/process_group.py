@@ -157,6 +157,12 @@ def found(given: Any) -> ProcessGroup:
     return given
 
 
+def is_time(timeout: Any) -> None:
+    """TypeError unless it is a timedelta, or None."""
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+
+
 def outside(given: Any) -> bool:
     """Is this rank not in the group?"""
     return isinstance(given, int) and given == ProcessGroup.NON_GROUP_MEMBER

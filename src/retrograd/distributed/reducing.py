@@ -61,6 +61,8 @@ MPI_NAMES = {
     RedOpType.SUM: "SUM", RedOpType.AVG: "SUM", RedOpType.PREMUL_SUM: "SUM", RedOpType.PRODUCT: "PROD", RedOpType.MIN: "MIN",
     RedOpType.MAX: "MAX", RedOpType.BAND: "BAND", RedOpType.BOR: "BOR", RedOpType.BXOR: "BXOR",
 }
+NAMES = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+COMPLEX = (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM)
 BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
 
 
@@ -81,11 +83,18 @@ def kind_of(op: Any) -> tuple[RedOpType, Any]:
 def check(op: Any, dtype: np.dtype[Any], function: str) -> tuple[RedOpType, Any]:
     """kind_of(op).  Errors where the dtype has no such reduction, as in PyTorch."""
     kind, factor = kind_of(op)
-    if dtype.kind == "c" and kind not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM):
+    if dtype.kind == "c" and kind not in COMPLEX:
         raise ValueError(f"{function} does not support {kind} on complex tensors")
+    if kind is RedOpType.AVG and dtype.kind in "iub":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {NAMES[dtype.name]}")
     if kind in BITS and dtype.kind not in "iub":
         raise RuntimeError(f"Cannot use ReduceOp.{kind.name} with non-integral dtype")
     return kind, factor
+
+
+def supports_complex(reduceOp: Any) -> bool:
+    """Are there such reductions of complex numbers?  Not where numbers are compared or multiplied, nor of bits."""
+    return kind_of(reduceOp)[0] in COMPLEX
 
 
 def narrow(dtype: np.dtype[Any]) -> bool:
@@ -108,9 +117,6 @@ def after(kind: RedOpType, size: int) -> Callable[[Array], None] | None:
         return None
 
     def divide(a: Array) -> None:
-        if a.dtype.kind in "iu":
-            np.floor_divide(a, size, out=a)
-        else:
-            np.divide(a, size, out=a)
+        np.divide(a, size, out=a)
 
     return divide

@@ -1,0 +1,41 @@
+"""How much programs want to be told about collectives: TORCH_DISTRIBUTED_DEBUG.  Ours check as much at each level."""
+from __future__ import annotations
+
+import os
+from enum import IntEnum
+
+
+class DebugLevel(IntEnum):
+    """OFF, INFO or DETAIL."""
+
+    OFF, INFO, DETAIL = range(3)
+
+    def __str__(self) -> str:
+        return f"DebugLevel.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<DebugLevel.{self.name}: {self.value}>"
+
+
+_level = [DebugLevel.OFF]
+
+
+def get_debug_level() -> DebugLevel:
+    """What set_debug_level or the environment said."""
+    return _level[0]
+
+
+def set_debug_level(arg0: DebugLevel, /) -> None:
+    """Set it."""
+    _level[0] = DebugLevel(arg0)
+
+
+def set_debug_level_from_env() -> None:
+    """As TORCH_DISTRIBUTED_DEBUG says.  ValueError for anything but OFF, INFO and DETAIL."""
+    said = os.environ.get("TORCH_DISTRIBUTED_DEBUG") or "OFF"
+    if said.upper() not in DebugLevel.__members__:
+        raise ValueError("The value of TORCH_DISTRIBUTED_DEBUG must be OFF, INFO, or DETAIL.")
+    _level[0] = DebugLevel[said.upper()]
+
+
+set_debug_level_from_env()
