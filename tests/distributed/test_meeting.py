@@ -124,3 +124,18 @@ def test_a_file_of_an_earlier_run_is_named(tmp_path: Path) -> None:
     d.FileStore(str(tmp_path / "store")).set("retrograd/meeting", f"127.0.0.1 {free_port()} elsewhere word")
     with pytest.raises(d.DistNetworkError, match=r"could not reach rank 0 at .*\nIf .*store is of an earlier run, remove it"):
         d.init_process_group("gloo", store=d.FileStore(str(tmp_path / "store")), rank=1, world_size=2, timeout=SECOND)
+
+
+@pytest.mark.once
+def test_with_an_mpi_that_cannot_meet_every_rank_is_told_to_use_a_launcher(tmp_path: Path) -> None:
+    """Such as Open MPI, whose processes find themselves alone without mpiexec."""
+    (tmp_path / "mpi4py").mkdir()
+    (tmp_path / "mpi4py" / "__init__.py").touch()
+    (tmp_path / "mpi4py" / "MPI.py").write_text("class COMM_WORLD:\n    rank, size = 0, 1\n")
+    port = free_port()
+    ranks = [subprocess.Popen([*RUN, str(HERE / "met.py"), "env", str(rank), port, str(tmp_path)], stderr=subprocess.PIPE,
+                              text=True, env=os.environ | QUIET | {"PYTHONPATH": str(tmp_path)}) for rank in range(2)]
+    for rank in ranks:
+        said = rank.communicate(timeout=60)[1]
+        assert rank.returncode == 1 and "only MPICH and its kin can connect such processes" in said, said
+        assert "Start the program with: retrograd launch -n 2 program.py" in said

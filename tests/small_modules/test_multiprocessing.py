@@ -23,9 +23,9 @@ def add_one(i: int, x: Any) -> None:
 
 
 def fail(i: int, how: str) -> None:
-    if how == "raise" and i == 1:
+    if how in ("raise", "both") and i == 1:
         raise ValueError("no good")
-    if how == "exit":
+    if how == "exit" or how == "both":
         sys.exit(3)
     if how == "signal":
         os.kill(os.getpid(), signal.SIGTERM)
@@ -102,6 +102,17 @@ def test_parameters_and_gradients_stay_what_they_were() -> None:
 def test_a_process_that_fails_is_raised(how: str, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=text):
         mp.start_processes(fail, (how,), nprocs=2, start_method="fork")
+
+
+def test_of_two_that_failed_the_one_that_says_why_is_raised() -> None:
+    """MPI ends the other ranks with a status of their own."""
+    context = mp.start_processes(fail, ("both",), nprocs=2, join=False, start_method="fork")
+    assert context is not None
+    for process in context.processes:
+        process.join()
+    with pytest.raises(mp.ProcessRaisedException, match="Process 1 terminated with the following error") as raised:
+        context.join()
+    assert raised.value.error_index == 1
 
 
 def test_names_are_those_of_multiprocessing() -> None:

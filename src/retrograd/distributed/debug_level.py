@@ -17,6 +17,7 @@ class DebugLevel(IntEnum):
         return f"<DebugLevel.{self.name}: {self.value}>"
 
 
+DebugLevel.__module__ = f"{__package__}.distributed_c10d"       # as PyTorch's says
 _level = [DebugLevel.OFF]
 
 

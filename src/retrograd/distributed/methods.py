@@ -180,4 +180,4 @@ for _method in (
     setattr(ProcessGroup, _method.__name__, _method)
 for _class in (AllreduceOptions, AllreduceCoalescedOptions, ReduceScatterOptions, BroadcastOptions, GatherOptions, ScatterOptions,
                ReduceOptions, AllToAllOptions, BarrierOptions):
-    _class.__module__ = f"{__name__.partition('.')[0]}._C._distributed_c10d"
+    _class.__module__ = f"{__package__}.distributed_c10d"       # as PyTorch's classes say

@@ -97,7 +97,8 @@ class ProcessContext:
             if process.is_alive():
                 process.kill()
             process.join()
-        self._raise(failed)
+        told = [i for i, path in enumerate(self.error_files) if os.access(path, os.R_OK)]
+        self._raise(failed if failed in told or not told else told[0])      # MPI ends other ranks with a status, too
         return False
 
     def _raise(self, index: int) -> None:
