@@ -77,6 +77,13 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[
             "to_pandas": (microscope.to_pandas, {"found": rec}),
             "to_arrow": (microscope.to_arrow, {"found": rec}),
             "to_parquet": (microscope.to_parquet, {"found": rec, "path": folder / "x.parquet"}),
+            "watch": (microscope.watch, {"model": model}),
+            "flight": (microscope.flight, {"model": model}),
+            "metagradient": (microscope.metagradient, {"train": print, "evaluate": print, "wrt": {"weight": torch.ones(6)}}),
+            "validate": (microscope.validate, {"scores": {"a": torch.ones(6)}, "train": print, "evaluate": print,
+                                               "weight": torch.ones(6)}),
+            "attributions": (microscope.attributions, {"train": print, "evaluate": print, "losses": print,
+                                                       "weight": torch.ones(6)}),
         }
 
 

@@ -33,7 +33,7 @@ def test_rows_are_what_the_step_did(torch: Any) -> None:
                 old = m[0].weight.detach().clone()
                 grad = m[0].weight.grad.clone()
             opt.step()
-    assert sorted({r["step"] for r in w.rows}) == [0, 2, 4] and w.count == 5
+    assert sorted({r["step"] for r in w.rows}) == [1, 3, 5] and w.count == 5
     row = next(r for r in reversed(w.rows) if r["name"] == "0.weight")
     assert row["grad_norm"] == pytest.approx(grad.norm().item(), rel=1e-5)
     assert row["weight_norm"] == pytest.approx(old.norm().item(), rel=1e-5)
@@ -41,6 +41,37 @@ def test_rows_are_what_the_step_did(torch: Any) -> None:
     assert row["ratio"] == pytest.approx(row["update_norm"] / row["weight_norm"])
     assert {r["name"] for r in w.rows if r["dead"] is not None} == {"1"}
     assert {r["name"] for r in w.rows if r["saturated"] is not None} == {"3"}
+
+
+@both
+def test_each_of_two_optimizers_has_its_own_steps(torch: Any) -> None:
+    class Pair(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.critic = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+            self.maker = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+
+    m = Pair()
+    first, second = (torch.optim.SGD(part.parameters(), lr=0.1) for part in (m.critic, m.maker))
+    grads: dict[Any, float] = {}
+    logged: list[int] = []
+    with watch(m, every=2, log=lambda numbers, step: logged.append(step)) as w:
+        for step in range(1, 6):
+            for optimizer, p in ((first, m.critic[0].weight), (second, m.maker[0].weight)):
+                if optimizer is second and step % 2:
+                    continue                            # it steps half as often
+                first.zero_grad()
+                second.zero_grad()
+                m.critic(m.maker(torch.ones(3, 2) * step)).square().sum().backward()
+                grads["critic.0.weight" if optimizer is first else "maker.0.weight", step] = p.grad.norm().item()
+                optimizer.step()
+    rows = {(r["name"], r["step"]): r for r in w.rows}
+    seen = {name: [s for n, s in rows if n == name] for name in ("critic.0.weight", "maker.0.weight", "critic.1", "maker.1")}
+    assert seen["critic.0.weight"] == [1, 3, 5] and seen["maker.0.weight"] == [2]       # its first; the next is its third
+    assert seen["critic.1"] == seen["maker.1"] == [1, 2, 3, 5] and logged == [1, 2, 3, 5] and w.count == 5
+    for (name, step), row in rows.items():
+        if (name, step) in grads:
+            assert row["grad_norm"] == pytest.approx(grads[name, step], rel=1e-5)
 
 
 @both
@@ -107,7 +138,7 @@ def test_results_in_other_forms(torch: Any, tmp_path: Any) -> None:
             self.seen.append(row)
 
     w.to_tensorboard(Writer())
-    assert ("grad_norm/0.weight", w.rows[0]["grad_norm"], 0) in Writer.seen
+    assert ("grad_norm/0.weight", w.rows[0]["grad_norm"], 1) in Writer.seen
     assert "0.weight" in str(w)
     pytest.importorskip("rich")
     assert w.table().row_count == len(w.last())
@@ -139,7 +170,7 @@ def test_plot_draws_a_line_for_each_parameter(monkeypatch: pytest.MonkeyPatch) -
     assert [t.get_text() for t in drawn.get_legend().get_texts()] == ["0.weight", "0.bias", "2.weight", "2.bias"]
     axes = w.plot(Axes(), "ratio")
     assert [line[0] for line in axes.lines] == ["0.weight", "0.bias", "2.weight", "2.bias"]
-    assert all(line[1] == [0, 1] for line in axes.lines)
+    assert all(line[1] == [1, 2] for line in axes.lines)
     with pytest.raises(ValueError, match="no column 'loss'"):
         w.plot(Axes(), "loss")
     monkeypatch.setitem(sys.modules, "matplotlib", None)

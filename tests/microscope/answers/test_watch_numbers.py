@@ -36,11 +36,11 @@ def test_cosines_with_the_step_after_are_those_of_gradients_and_updates(torch: A
             old = flat([m[0].weight])
             optimizer.step()
             updates.append(flat([m[0].weight]) - old)
-    assert sorted({r["step"] for r in w.rows}) == list(range(0, 7, every)) and w.count == 7
+    assert sorted({r["step"] for r in w.rows}) == list(range(1, 8, every)) and w.count == 7
     for row in w.rows:
-        if row["name"] == "0.weight" and row["step"] < 6:
+        if row["name"] == "0.weight" and row["step"] < 7:
             for column, found, rel in (("grad_cosine", grads, 1e-5), ("update_cosine", updates, 1e-4)):
-                a, b = found[row["step"]], found[row["step"] + 1]
+                a, b = found[row["step"] - 1], found[row["step"]]
                 assert row[column] == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b), rel=rel)
 
 
@@ -114,7 +114,7 @@ def test_under_a_scaler_norms_are_unscaled_and_skipped_steps_known(torch: Any) -
         return w
 
     plain, scaled = run(False), run(True)
-    assert scaled.skipped == [2] and plain.skipped == [] and plain.count == scaled.count == 4
+    assert scaled.skipped == [3] and plain.skipped == [] and plain.count == scaled.count == 4
     for a, b in zip(plain.rows, scaled.rows):
         assert (a["name"], a["step"]) == (b["name"], b["step"])
         if a["grad_norm"] is not None:
@@ -135,7 +135,7 @@ def test_histograms_count_every_number(torch: Any, tmp_path: Any) -> None:
                 kept = grad
             optimizer.step()
     steps, limits, counts = w.histogram("0.weight")
-    assert steps == [0, 2] and counts.sum(1).tolist() == [12, 12] and counts.shape[1] == len(limits)
+    assert steps == [1, 3] and counts.sum(1).tolist() == [12, 12] and counts.shape[1] == len(limits)
     edges = np.array([-np.inf, *limits])
     inside = [int(((kept > a) & (kept < b) | (kept == (b if b <= 0 else a)) & (kept != 0) | (kept == 0) & (b == 0)).sum())
               for a, b in zip(edges, edges[1:])]
@@ -158,7 +158,7 @@ def test_histograms_count_every_number(torch: Any, tmp_path: Any) -> None:
 
     writer = Writer()
     w.to_tensorboard(writer)
-    assert writer.found["grad/0.weight", 2] == pytest.approx((kept.min(), kept.max(), kept.sum(), (kept ** 2).sum()), rel=1e-5)
+    assert writer.found["grad/0.weight", 3] == pytest.approx((kept.min(), kept.max(), kept.sum(), (kept ** 2).sum()), rel=1e-5)
     w.to_html(tmp_path / "watch.html", "a <title>")
     text = (tmp_path / "watch.html").read_text(encoding="utf-8")
     assert "a &lt;title&gt;" in text and "0.weight" in text and "histogram of update" in text and "<script" not in text

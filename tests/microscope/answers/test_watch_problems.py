@@ -147,11 +147,35 @@ def test_numbers_go_to_a_function_at_each_look(torch: Any) -> None:
     m = net(torch)
     logged: list[Any] = []
     w = train(torch, m, torch.optim.SGD(m.parameters(), lr=0.1), 3, log=lambda numbers, step: logged.append((numbers, step)))
-    assert [step for _, step in logged] == [0, 1, 2]
-    row = next(r for r in w.rows if r["step"] == 1 and r["name"] == "0.weight")
+    assert [step for _, step in logged] == [1, 2, 3]
+    row = next(r for r in w.rows if r["step"] == 2 and r["name"] == "0.weight")
     assert logged[1][0]["grad_norm/0.weight"] == row["grad_norm"] and logged[1][0]["ratio/0.weight"] == row["ratio"]
     assert "dead/1" in logged[0][0] and None not in logged[0][0].values()
     with pytest.raises(TypeError, match="log must be a function"):
         watch(m, log=3)
     with pytest.raises(ValueError, match="window must be"):
         watch(m, window=0)
+
+
+@both
+def test_problems_print_one_a_line(torch: Any) -> None:
+    m = net(torch)
+    found = train(torch, m, torch.optim.SGD(m.parameters(), lr=0.0)).problems()
+    assert isinstance(found, list) and len(found) > 0 and str(found) == repr(found) == "\n".join(found)
+    assert str(watch(m).problems()) == "no problems"
+
+
+@both
+def test_three_losses_of_one_name_are_no_growing_graph(torch: Any) -> None:
+    m = net(torch)
+    optimizers = [torch.optim.SGD(part.parameters(), lr=0.1) for part in m if list(part.parameters())]
+    optimizers.append(torch.optim.SGD(m.parameters(), lr=0.1))
+    with watch(m, every=1) as w:
+        for _ in range(4):
+            for n, optimizer in enumerate(optimizers):
+                loss = m(torch.ones(2, 3)).sum()
+                for _ in range(n):
+                    loss = loss * 1.0
+                loss.backward()
+                optimizer.step()
+    assert said(w, "keeps the graphs") == []

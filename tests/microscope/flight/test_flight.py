@@ -249,11 +249,15 @@ def test_copies_and_files_of_the_model_take_no_hook_along(torch: Any, tmp_path: 
     assert not list(f.recording().of("enter")) and f.reports == []
 
 
-def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: Any) -> None:
+def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: Any, tmp_path: Path) -> None:
     net = torch.nn.Linear(1, 1)
-    for wrong, error in (({"keep": 0}, "keep must be"), ({"spike": -1}, "spike must be")):
+    for wrong, error in (({"keep": 0}, "keep must be"), ({"spike": -1}, "spike must be"), ({"signal": 999}, "signal must be")):
         with pytest.raises(ValueError, match=error):
             flight(net, **wrong)
+    with pytest.raises(TypeError, match="flight: path must be a path, got int"):
+        flight(net, path=3)
+    with pytest.raises(FileNotFoundError, match="flight: no such folder: .*missing"):
+        flight(net, path=tmp_path / "missing" / "f")
     with pytest.raises(TypeError, match="expected optimizers"):
         flight(net, 3)
     with flight(net) as f, pytest.raises(RuntimeError, match="begun already"):

@@ -316,9 +316,40 @@ def test_a_training_that_cannot_be_followed_is_refused_with_the_reason(torch: An
 
 def test_arguments_that_make_no_sense(torch: Any) -> None:
     task = Task(torch)
+    weight = torch.ones(20).double()
     with pytest.raises(ValueError, match="wrt is empty"):
         microscope.metagradient(plain(task), task.evaluate, {})
+    with pytest.raises(TypeError, match="metagradient: wrt must be a dict, got Tensor"):
+        microscope.metagradient(plain(task), task.evaluate, weight)
+    with pytest.raises(TypeError, match="wrt must be a dict of names and tensors.* it has 'rate': float"):
+        microscope.metagradient(plain(task), task.evaluate, {"weight": weight, "rate": 0.1})
+    with pytest.raises(TypeError, match="metagradient: train must be a function, got NoneType"):
+        microscope.metagradient(None, task.evaluate, {"weight": weight})
+    for wrong in ({"keep": 0}, {"keep": -1}, {"keep": 1}, {"smoothness": -0.1}):
+        with pytest.raises(ValueError, match=f"metagradient: {next(iter(wrong))} must be"):
+            microscope.metagradient(plain(task), task.evaluate, {"weight": weight}, **wrong)
     with pytest.raises(TypeError, match="floating-point"):
         microscope.metagradient(plain(task), task.evaluate, {"weight": torch.arange(20)})
     with pytest.raises(TypeError, match="must give a tensor"):
         microscope.metagradient(plain(task, rounds=1), lambda model: 1.0, {"weight": torch.ones(20).double()})
+
+
+def test_an_optimizer_that_cannot_be_followed_is_refused_before_the_first_step(torch: Any) -> None:
+    task, taken = Task(torch), []
+
+    def train(steps: Any, weight: Any) -> Any:
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.LBFGS(model.parameters())
+        for batch in steps([0, 1], model, optimizer):
+            taken.append(batch)
+        return model
+
+    with pytest.raises(ReplayError, match="the step of LBFGS is not known as a formula; there are "):
+        microscope.metagradient(train, task.evaluate, {"weight": torch.ones(20).double()})
+    assert taken == []
+
+
+def test_two_states_at_a_time_are_enough(torch: Any) -> None:
+    task, wrt = Task(torch), {"weight": torch.ones(20).double()}
+    whole = microscope.metagradient(plain(task), task.evaluate, wrt, smoothness=0)
+    assert torch.equal(microscope.metagradient(plain(task), task.evaluate, wrt, smoothness=0, keep=2)["weight"], whole["weight"])

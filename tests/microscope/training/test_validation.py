@@ -148,5 +148,17 @@ def test_arguments_that_make_no_sense_are_refused(torch: Any) -> None:
         microscope.attributions(lambda steps, weight: [task.train(steps, weight)], task.evaluate, task.losses, weight)
     with pytest.raises(ValueError, match="leave_out between"):
         microscope.validate({"a": torch.ones(24)}, task.train, task.evaluate, weight, leave_out=1.0)
+    def check(error: Any, text: str, scores: Any = None, **how: Any) -> None:
+        with pytest.raises(error, match=text):
+            microscope.validate({"a": torch.ones(24)} if scores is None else scores, task.train, task.evaluate,
+                                how.pop("weight", weight), **how)
+
+    check(TypeError, "validate: scores must be a dict, got Tensor", torch.ones(24))
+    check(ValueError, "scores of a must be .N,. or .N, K. with N = 24, as weight has, not .23,.", {"a": torch.ones(23)})
+    check(ValueError, "scores of a are NaN or inf for 24 of 24 samples", {"a": torch.ones(24) * torch.nan})
+    check(ValueError, "weight must be .N,. ones", weight=torch.ones(24, 1))
+    check(ValueError, "got 1 methods, leave_out=0.05, subsets=2", subsets=2)
+    check(ValueError, "brittle must be shares of the samples", brittle=(0.1, 5))
+    check(ValueError, "workers must be a positive number", workers=0)
     with pytest.raises(ValueError, match="a scores 1 numbers, evaluate.. gives 4"):
         microscope.validate({"a": torch.ones(24)}, task.train, task.evaluate, weight, subsets=3, workers=1)

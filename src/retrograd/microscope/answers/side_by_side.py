@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -237,27 +237,3 @@ def line(event: Event) -> str | None:
     return event.where if made < 0 else rec.events[made].where
 
 
-def total(values: list[Value | None]) -> float | None:
-    found = [v.norm for v in values if v is not None and v.measured]
-    return None if not found else sqrt(sum(n * n for n in found))
-
-
-def apart(v: Value | None, w: Value | None) -> float:
-    """How far two values are apart, in proportion to their size."""
-    if v is None or w is None or v.shape != w.shape:
-        return inf
-    x, y = v.array, w.array
-    if not (v.measured and w.measured):
-        return 0.0 if x is None or y is None or np.array_equal(x, y) else inf
-    if (v.nans, v.infs) != (w.nans, w.infs):
-        return inf
-    if x is not None and y is not None and v.finite:
-        size = max(v.norm, w.norm)
-        return float(np.linalg.norm(np.asarray(x, y.dtype).ravel() - y.ravel())) / size if size else 0.0
-    largest = max(abs(v.min), abs(v.max), abs(w.min), abs(w.max))
-    return max(abs(v.norm - w.norm) / (max(v.norm, w.norm) or 1), abs(v.min - w.min) / (largest or 1),
-               abs(v.max - w.max) / (largest or 1))
-
-
-def told(x: float | None) -> str:
-    return "none" if x is None else f"{x:.5g}"

@@ -49,9 +49,11 @@ class Successive:
             handle.remove()
         self.handles = []
 
-    def clear(self) -> None:
-        self.first.clear()
-        self.sums.clear()
+    def forget(self, ps: list[Any]) -> None:
+        """What came for these parameters: their step is over."""
+        for p in ps:
+            self.first.pop(id(p), None)
+            self.sums.pop(id(p), None)
 
     def summed(self, p: Any) -> None:
         """A gradient was added to p.grad."""
@@ -69,10 +71,10 @@ class Successive:
         now = sum(float(np.dot(g, g)) for g in grads if g is not None)
         larger = sqrt(came / now) if came and now else 1.0      # clipping makes them smaller
         before = self.pending.pop(key, None)
-        times = max((n for n, _ in self.sums.values()), default=0)
+        times = max((self.sums.get(id(p), (0, 0.0))[0] for p in ps), default=0)
         whole: dict[str, Any] = {"step": step, "grad_cosine": None, "update_cosine": None, "squared_norm": None, "trace": None}
         if times > 1 and look and self.size:
-            small = sum(self.first.values()) / scale ** 2
+            small = sum(self.first.get(id(p), 0.0) for p in ps) / scale ** 2
             whole.update(estimate(small, came / times ** 2, self.size, times * self.size))
             self.found.append(whole)
         if before is not None:
@@ -81,7 +83,6 @@ class Successive:
             if whole not in self.found:
                 self.found.append(whole)
             self.pending[key] = [id(p) for p in ps], grads, updates, rows, now, larger, whole
-        self.clear()
 
     def pair(self, before: Any, ps: list[Any], grads: list[Any], updates: list[Any], now: float, larger: float) -> None:
         ids, old_grads, old_updates, rows, then, was_larger, whole = before

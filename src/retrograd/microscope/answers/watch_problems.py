@@ -32,15 +32,15 @@ class Loop:
         self.came: dict[int, int] = {}                          # parameter -> passes since the last step of its optimizer
         self.unused: dict[int, int] = {}                        # optimizer -> looks at which step() found nothing
         self.moves: dict[str, list[int]] = {}                   # parameter -> looks, looks at which it moved
-        self.sizes: dict[str, list[int]] = {}                   # variable -> nodes of the graphs it keeps
+        self.sizes: dict[tuple[int, str], list[int]] = {}       # (optimizer, variable) -> nodes of the graphs it keeps
         self.handles: list[Any] = []
-        self.looks = 0
+        self.looks: dict[int, int] = {}                         # optimizer -> looks
 
     # -- what happens
 
     def arm(self) -> None:
         """The next step is looked at: hear which gradients arrive, at the first looks."""
-        if self.looks < LOOKS:
+        if min(self.looks.values(), default=0) < LOOKS:
             self.handles = [p.register_hook(Arrival(self, id(p))) for p in self.model.parameters() if p.requires_grad]
 
     def disarm(self) -> None:
@@ -66,13 +66,22 @@ class Loop:
             counts = self.moves.setdefault(name, [0, 0])
             counts[0] += 1
             counts[1] += it
-        self.came.clear()
-        self.looks += 1
-        if self.looks <= LOOKS or self.looks & (self.looks - 1) == 0:
-            self.count_graphs()
+        looks = self.looks[id(optimizer)] = self.looks.get(id(optimizer), 0) + 1
+        if looks <= LOOKS or looks & (looks - 1) == 0:
+            self.count_graphs(id(optimizer))
 
-    def count_graphs(self) -> None:
-        """How many nodes hang on what the program and the model keep."""
+    def forget(self, ps: list[Any]) -> None:
+        """What came for these parameters: their step is over."""
+        for p in ps:
+            self.came.pop(id(p), None)
+
+    def has_loose(self) -> bool:
+        """Does the model have parameters that no optimizer that stepped holds?"""
+        held = set().union(*(ids for _, ids, _, _ in self.held.values()))
+        return any(p.requires_grad and id(p) not in held for p in self.model.parameters())
+
+    def count_graphs(self, key: int) -> None:
+        """How many nodes hang on what the program and the model keep, at a step of an optimizer."""
         found: dict[str, list[Any]] = {}
         for path, module in self.model.named_modules():
             for name, x in vars(module).items():
@@ -87,7 +96,7 @@ class Loop:
         for name, things in found.items():
             roots = [t.grad_fn for t in tensors_in(things, 2) if self.engine.is_tensor(t) and t.grad_fn is not None]
             if roots:
-                self.sizes.setdefault(name, []).append(nodes_before(roots))
+                self.sizes.setdefault((key, name), []).append(nodes_before(roots))
 
     # -- what is wrong
 
@@ -109,7 +118,7 @@ class Loop:
         still = [name for name, (looks, moved) in self.moves.items() if looks >= MOVED and not moved]
         if moving and still:
             yield f"{few(still)} never moved in {max(self.moves[name][0] for name in still)} looks, while others did"
-        for name, sizes in self.sizes.items():
+        for (_, name), sizes in self.sizes.items():
             if len(sizes) > 2 and sizes[-3] < sizes[-2] <= sizes[-1] and (sizes[-2] < sizes[-1] or sizes[-1] >= NODES):
                 yield (f"{name} keeps the graphs of earlier steps ({', '.join(map(str, sizes[-3:]))} nodes): detach() what is "
                        "carried over, and sum up loss.item()")

@@ -10,12 +10,13 @@ import html
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
+from ..arguments import checked
 from ..listen import engine_of_module
 from ..plain_text import escaped, few, table
 from .histograms import KINDS, LIMITS, Histograms
@@ -34,7 +35,8 @@ NOTHING = ("nothing was recorded: no optimizer that has the model's parameters m
            "call w.step()")
 
 
-def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WINDOW, log: Any = None,
+@checked
+def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WINDOW, log: Callable[..., Any] | None = None,
           histograms: bool = False, successive: bool = False, batch: int | None = None, scaler: Any = None) -> Watch:
     """Follow a model's training: returns a Watch, which is also a context manager.
 
@@ -42,7 +44,7 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
             train(model)
         print(w)
 
-    every   look at every n-th step, starting with the first
+    every   look at every n-th step of each optimizer, starting with its first
     limit   how many rows to keep, the newest
     window  looks in which a unit must be above 0 once, not to be dead (dead_units, problems)
     log     log({"grad_norm/0.weight": 0.1, ...}, step) is called at each look: wandb.log, mlflow.log_metrics, a function
@@ -51,18 +53,17 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
     batch       samples in a batch, for the noise scale; by default the length of the model's first argument
     scaler      a GradScaler: steps that it skips are in w.skipped, and norms of gradients are those without its scale
     A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
-    update, and w.before() before it if you want update norms.
+    update, and w.before() before it if you want update norms.  Steps are counted from 1; of several optimizers the one
+    that has made the most steps counts.
     """
     engine = engine_of_module(model, "watch")
-    if type(every) is not int or every < 1:
+    if every < 1:
         raise ValueError(f"watch: every must be a positive number of steps, not {every!r}")
-    if type(limit) is not int or limit < 1:
+    if limit < 1:
         raise ValueError(f"watch: limit must be a positive number of rows, not {limit!r}")
-    if type(window) is not int or window < 1:
+    if window < 1:
         raise ValueError(f"watch: window must be a positive number of looks, not {window!r}")
-    if log is not None and not callable(log):
-        raise TypeError(f"watch: log must be a function log(dict, step), not {type(log).__name__}")
-    if batch is not None and (type(batch) is not int or batch < 1):
+    if batch is not None and batch < 1:
         raise ValueError(f"watch: batch must be a positive number of samples, not {batch!r}")
     if scaler is not None and not hasattr(scaler, "unscale_"):
         raise TypeError(f"watch: scaler must be a GradScaler, not {type(scaler).__name__}")
@@ -87,7 +88,8 @@ class Watch:
         self.model, self.window, self.log = model, window, log
         self.every = every
         self.rows: deque[dict[str, Any]] = deque(maxlen=limit)
-        self.count = 0                          # steps so far
+        self.count = 0                          # steps so far, of the optimizer that made the most
+        self._made: WeakKeyDictionary[Any, int] = WeakKeyDictionary()      # optimizer -> its steps; this Watch: those by hand
         self.names = {id(p): name for name, p in model.named_parameters()}
         self._engine = engine
         self._open: dict[int, Any] = {}
@@ -170,11 +172,19 @@ class Watch:
             return list(self.model.parameters())
         return [p for g in optimizer.param_groups for p in g["params"] if id(p) in self.names]
 
+    def _steps(self, optimizer: Any) -> int:
+        """How many steps an optimizer has made."""
+        return self._made.get(self if optimizer is None else optimizer, 0)
+
+    def _due(self, optimizer: Any) -> bool:
+        """Is its next step looked at?"""
+        return not self._steps(optimizer) % self.every
+
     def _before(self, optimizer: Any, weights: bool = True) -> None:
         key, more = 0 if optimizer is None else id(optimizer), self._successive
         if overflowed(optimizer):
             return
-        if self.count % self.every and (more is None or key not in more.pending):
+        if not self._due(optimizer) and (more is None or key not in more.pending):
             return
         ps = self._parameters(optimizer)
         if ps:
@@ -185,60 +195,60 @@ class Watch:
             self._open[key] = (ps, grads, [engine.copy(p) if weights else None for p in ps])
             self._arrays = [] if more is None and self._histograms is None else [
                 None if p.grad is None else self._array(p.grad) / within for p in ps]
-            if optimizer is not None and not self.count % self.every:
+            if optimizer is not None and self._due(optimizer):
                 self._loop.steps(optimizer, ps, engine.fetch(grads))
 
     def _after(self, optimizer: Any) -> None:
         if overflowed(optimizer):
             return
-        found = self._open.pop(0 if optimizer is None else id(optimizer), None)
+        look, key = self._due(optimizer), 0 if optimizer is None else id(optimizer)
+        found = self._open.pop(key, None)
         if found is None:
-            if optimizer is None or (self.count % self.every and self._parameters_any(optimizer)):
-                self._next()
+            if optimizer is None or (not look and self._parameters_any(optimizer)):
+                self._next(optimizer)
             return
         ps, grads, old = found
-        engine = self._engine
-        look, key = not self.count % self.every, 0 if optimizer is None else id(optimizer)
         updates = [None if w is None else self._array(p) - self._array(w) for p, w in zip(ps, old)] if self._arrays else []
-        if not look:
-            self._follow(key, ps, updates, {}, False)
-            self._next()
-            return
+        if look:
+            self._look(optimizer, ps, grads, old, updates)
+        else:
+            self._follow(key, max(self.count, self._steps(optimizer) + 1), ps, updates, {}, False)
+        self._next(optimizer)
+
+    def _look(self, optimizer: Any, ps: list[Any], grads: list[Any], old: list[Any], updates: list[Any]) -> None:
+        """The rows of a step."""
+        engine, step = self._engine, max(self.count, self._steps(optimizer) + 1)
         norms = engine.fetch([
             *grads, *(None if w is None else engine.norm(w) for w in old),
             *(None if w is None else engine.distance(p, w) for p, w in zip(ps, old))])
         n = len(ps)
+        rows = []
         for i, p in enumerate(ps):
             weight = norms[n + i] if norms[n + i] is not None else engine.fetch([engine.norm(p)])[0]
             update = norms[2 * n + i]
-            self.rows.append({"step": self.count, "name": self.names.get(id(p), "?"), "grad_norm": norms[i],
-                              "weight_norm": weight, "update_norm": update,
-                              "ratio": None if update is None or not weight else update / weight,
-                              "dead": None, "saturated": None, "grad_cosine": None, "update_cosine": None})
+            rows.append(row_of(step, self.names.get(id(p), "?"), grad_norm=norms[i], weight_norm=weight, update_norm=update,
+                               ratio=None if update is None or not weight else update / weight))
         if self._arrays:
-            rows = dict(zip(map(id, ps), list(self.rows)[-n:]))
             if self._histograms is not None:
                 for p, g, u in zip(ps, self._arrays, updates):
                     for kind, x in zip(KINDS, (self._array(p), g, u)):
                         if x is not None:
-                            self._histograms.add(kind, self.names.get(id(p), "?"), self.count, x)
-            self._follow(key, ps, updates, rows, True)
+                            self._histograms.add(kind, self.names.get(id(p), "?"), step, x)
+            self._follow(0 if optimizer is None else id(optimizer), step, ps, updates, dict(zip(map(id, ps), rows)), True)
         shares = engine.fetch([x for _, dead, full in self._units for x in (dead, full)])
-        for i, (name, _, _) in enumerate(self._units):
-            self.rows.append({"step": self.count, "name": name, "grad_norm": None, "weight_norm": None,
-                              "update_norm": None, "ratio": None, "dead": shares[2 * i], "saturated": shares[2 * i + 1],
-                              "grad_cosine": None, "update_cosine": None})
+        rows += [row_of(step, name, dead=shares[2 * i], saturated=shares[2 * i + 1])
+                 for i, (name, _, _) in enumerate(self._units)]
         for name, dead, _ in self._units:
             if dead is not None and name in self._alive:
                 self._alive[name].looks += 1
         self._units.clear()
         self._loop.stepped(optimizer, ((self.names.get(id(p), "?"), norms[2 * n + i] != 0.0) for i, p in enumerate(ps)
                                        if norms[2 * n + i] is not None))
+        self.rows.extend(rows)
         if self.log is not None:
             noise = self.noise_scale()
-            self.log({f"{c}/{row['name']}": row[c] for row in self.rows if row["step"] == self.count
-                      for c in COLUMNS[2:] if row[c] is not None} | ({} if noise is None else noise), self.count)
-        self._next()
+            self.log({f"{c}/{row['name']}": row[c] for row in rows for c in COLUMNS[2:] if row[c] is not None}
+                     | ({} if noise is None else noise), step)
 
     def _array(self, t: Any) -> Any:
         """Its numbers, in one dimension: a copy."""
@@ -247,26 +257,39 @@ class Watch:
         flat = flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
         return np.array(flat, np.promote_types(flat.dtype, np.float32))
 
-    def _follow(self, key: int, ps: list[Any], updates: list[Any], rows: dict[int, Any], look: bool) -> None:
+    def _follow(self, key: int, step: int, ps: list[Any], updates: list[Any], rows: dict[int, Any], look: bool) -> None:
         if self._successive is not None:
             scale = 1.0 if self._scaler is None else float(self._scaler.get_scale())
-            self._successive.step(key, self.count, ps, self._arrays, updates, rows, look, scale)
+            self._successive.step(key, step, ps, self._arrays, updates, rows, look, scale)
 
-    def _skipped(self) -> None:
+    def _skipped(self, optimizer: Any) -> None:
         """The scaler made no step."""
-        self.skipped.append(self.count)
-        self._open.clear()
+        self.skipped.append(max(self.count, self._steps(optimizer) + 1))
+        self._open.pop(id(optimizer), None)
         self._units.clear()
-        self._loop.came.clear()
+        self._heard(optimizer)
+
+    def _heard(self, optimizer: Any) -> None:
+        """What came for a step is over with it."""
+        ps = self._parameters(optimizer)
+        self._loop.forget(ps)
         if self._successive is not None:
-            self._successive.clear()
+            self._successive.forget(ps)
 
     def _parameters_any(self, optimizer: Any) -> bool:
         return any(id(p) in self.names for g in optimizer.param_groups for p in g["params"])
 
-    def _next(self) -> None:
-        self.count += 1
+    def _next(self, optimizer: Any) -> None:
+        self._heard(optimizer)
+        made = self._made[self if optimizer is None else optimizer] = self._steps(optimizer) + 1
+        self.count = max(self.count, made)
         self._arm()
+
+    def _waits(self) -> bool:
+        """Is a step that may come next looked at?  The first of an optimizer not seen so far, too."""
+        if any(not n % self.every for n in self._made.values()) or not self._made:
+            return True
+        return self.count < 2 and self not in self._made and self._loop.has_loose()
 
     def _arm(self) -> None:
         """Hooks on activations for the step that will be looked at, and only for it."""
@@ -277,9 +300,9 @@ class Watch:
         more = self._successive
         if more is not None:
             more.disarm()
-            if self._handles and (self.count % self.every == 0 or more.pending):
+            if self._handles and (self._waits() or more.pending):
                 more.arm()
-        if self.count % self.every == 0 and self._handles:
+        if self._handles and self._waits():
             self._loop.arm()
             for name, module in self.model.named_modules():
                 kind = type(module).__name__
@@ -359,8 +382,11 @@ class Watch:
         """{path of an activation: its units that were above 0 in none of the last `window` looks}, of those that have such."""
         return {name: found for name, units in self._alive.items() if (found := units.dead(units.looks - 1, self.window))}
 
-    def problems(self) -> Iterator[str]:
-        """What the newest rows, and the loop around them, warn of."""
+    def problems(self) -> Problems:
+        """What the newest rows, and the loop around them, warn of: a list of sentences, which prints one a line."""
+        return Problems(dict.fromkeys(self._warnings()))
+
+    def _warnings(self) -> Iterator[str]:
         yield from self._loop.problems(self.names)
         for name, units in self.dead_units().items():
             yield (f"{name}: {len(units)} of its {self._alive[name].alive.size} units were never above 0 in the last "
@@ -431,6 +457,20 @@ class Watch:
         return axes
 
 
+class Problems(list[str]):
+    """Sentences."""
+
+    def __str__(self) -> str:
+        return "\n".join(self) or "no problems"
+
+    __repr__ = __str__
+
+
+def row_of(step: int, name: str, **known: Any) -> dict[str, Any]:
+    """A row; what is not known is None."""
+    return {**dict.fromkeys(COLUMNS), "step": step, "name": name, **known}
+
+
 def shown(x: Any) -> str:
     return "" if x is None else x if isinstance(x, str) else f"{x:.3g}"
 
@@ -449,10 +489,10 @@ class Scaled:
 
     def __call__(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         it = self.watch()
-        count = -1 if it is None else it.count
+        before = -1 if it is None else it._steps(optimizer)
         out = self.step(optimizer, *args, **kwargs)
-        if it is not None and it.count == count and it._parameters_any(optimizer):
-            it._skipped()
+        if it is not None and it._steps(optimizer) == before and it._parameters_any(optimizer):
+            it._skipped(optimizer)
         return out
 
 

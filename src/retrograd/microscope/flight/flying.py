@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from ..answers.trouble import trouble
+from ..arguments import FilePath, checked
 from ..listen import engine_of_module
 from ..page.write import write_page
 from ..plain_text import escaped
@@ -29,7 +30,8 @@ OVERFLOWS = 20          # passes in a row with a GradScaler whose gradients over
 _flying: WeakSet[Flight] = WeakSet()
 
 
-def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: Any = "flight", spike: float | None = SPIKE,
+@checked
+def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "flight", spike: float | None = SPIKE,
            signal: int | None = None) -> Flight:
     """Context manager that keeps the last steps of a training and writes them when something goes wrong.
 
@@ -47,10 +49,15 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: Any = "flight",
     What it hears is this thread's; a process forked from it (a DataLoader's worker) records and writes nothing.
     """
     engine = engine_of_module(model, "flight")
-    if type(keep) is not int or keep < 1:
+    if keep < 1:
         raise ValueError(f"flight: keep must be a positive number of steps, not {keep!r}")
     if spike is not None and not spike > 0:
         raise ValueError(f"flight: spike must be a positive z-score or None, not {spike!r}")
+    if signal is not None and signal not in signals.valid_signals():
+        raise ValueError(f"flight: signal must be a number of this system's signals, as signal.SIGUSR1, not {signal!r}")
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"flight: no such folder: {folder!r}; make it before the training begins")
     for optimizer in optimizers:
         if not hasattr(optimizer, "param_groups"):
             raise TypeError(f"flight: expected optimizers after the model, got {type(optimizer).__name__}")
@@ -191,7 +198,8 @@ class Flight:
         finally:
             hearing.busy = busy
 
-    def write(self, path: Any = None) -> None:
+    @checked
+    def write(self, path: FilePath | None = None) -> None:
         """Write PATH.html and PATH.trace now."""
         self._write("asked to", None, path)
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..arguments import checked
 from ..capture.capturing import capture
 from ..capture.recipes import inner
 from ..errors import ReplayError
@@ -30,6 +31,7 @@ class Attributions(dict[str, Any]):
         self.seconds: dict[str, float] = {}
 
 
+@checked
 def attributions(
     train: Callable[..., Any], evaluate: Callable[[Any], Any], losses: Callable[[Any, Any], Any], weight: Any, *,
     methods: Iterable[str] = METHODS, checkpoints: int = 8, dim: int = 512, damping: float | None = None, seed: int = 0,
@@ -48,9 +50,12 @@ def attributions(
     TracIn         dot products at about `checkpoints` states of the training, times the rate (Pruthi et al. 2020)
     TRAK           of one model, with `dim` random projections (Park et al. 2023); for losses that are -log p of a sample
     """
+    methods = [methods] if isinstance(methods, str) else list(methods)
     unknown = set(methods) - set(METHODS)
     if unknown:
-        raise ValueError(f"attributions: unknown methods {sorted(unknown)}; there are {', '.join(METHODS)}")
+        raise ValueError(f"attributions: unknown methods {sorted(map(str, unknown))}; there are {', '.join(METHODS)}")
+    if checkpoints < 2 or dim < 1:
+        raise ValueError(f"attributions: expected 2 checkpoints or more and a positive dim, got {checkpoints=}, {dim=}")
     torch = engine_of(weight).torch
     found = Attributions()
     first = Training(torch, checkpoints, Shelf(), lambda: None)
@@ -59,7 +64,7 @@ def attributions(
         raise ReplayError(f"attributions: train() must return its model, got {type(model).__name__}")
     ends = Ends(torch, model, evaluate, losses, len(weight), damping)
     with bars(progress) as bar:
-        advance = bar("attributions", len(tuple(methods)))
+        advance = bar("attributions", len(methods))
         for method in methods:
             begin = time.perf_counter()
             if method == "metagradient":

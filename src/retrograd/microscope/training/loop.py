@@ -43,8 +43,9 @@ class Steps:
 class Training(Steps):
     """The first run: notes what a replay needs."""
 
-    def __init__(self, torch: Any, keep: int | None, shelf: Any, advance: Callable[[], None]) -> None:
+    def __init__(self, torch: Any, keep: int | None, shelf: Any, advance: Callable[[], None], followed: bool = False) -> None:
         super().__init__()
+        self.followed = followed                # a replay follows the optimizers' steps
         self.torch, self.keep, self.shelf, self.advance = torch, keep, shelf, advance
         self.held: Any = None
         self.spacing = 1
@@ -54,6 +55,8 @@ class Training(Steps):
 
     def __call__(self, batches: Any, *objects: Any) -> Iterator[Any]:
         held = Held(self.torch, objects)
+        if self.followed:
+            held.check_formulas()
         if self.held is not None and [id(p) for p in held.params] != [id(p) for p in self.held.params]:
             raise ReplayError("metagradient: all loops of a training must use the same optimizer")
         self.held = held

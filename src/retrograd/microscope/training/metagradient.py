@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import FilePath, checked
 from ..errors import ReplayError
 from ..listen import engine_of
 from .bar import progress as bars
@@ -58,16 +59,17 @@ class Metagradient(Mapping[str, Any]):
         return f"Metagradient({wrt}; {self.steps} steps{sure}{f'; NOT TO BE TRUSTED: {self.doubt}' if self.doubt else ''})"
 
 
+@checked
 def metagradient(
     train: Callable[..., Any], evaluate: Callable[[Any], Any], wrt: dict[str, Any], *, keep: int | None = None,
-    folder: Any = None, smoothness: float = 0.05, progress: bool | None = None,
+    folder: FilePath | None = None, smoothness: float = 0.05, progress: bool | None = None,
 ) -> Metagradient:
     """The derivative of evaluate(train(steps, **wrt)) in the tensors of `wrt`, through every step of the training.
 
     train       an ordinary training, whose loop reads `for batch in steps(batches, model, optimizer)`: what a step changes is
                 given to steps() (schedulers, too), and every number in `wrt` takes part in the loop's body by its name
     evaluate    of what train() returned: a tensor of one number, or of K numbers (K,)
-    keep        states kept at a time, on each of log(T) levels; by default 2 sqrt(T) on one
+    keep        states kept at a time, on each of log(T) levels, at least 2; by default 2 sqrt(T) on one
     folder      keep them there; a run that was interrupted goes on from there
     smoothness  size of the relative change of `wrt` with which two more trainings check the result; 0: no check
     progress    bars on stderr; by default if it is a terminal
@@ -77,15 +79,22 @@ def metagradient(
     """
     if not wrt:
         raise ValueError("metagradient: wrt is empty; name the tensors: wrt={'weight': torch.ones(N)}")
-    torch = engine_of(next(iter(wrt.values()))).torch
+    if keep is not None and keep < 2:
+        raise ValueError(f"metagradient: keep must be 2 states or more, or None, not {keep!r}")
+    if not smoothness >= 0:
+        raise ValueError(f"metagradient: smoothness must be the size of a change, or 0 for no check, not {smoothness!r}")
     for name, x in wrt.items():
+        if not isinstance(name, str) or not hasattr(x, "is_floating_point"):
+            raise TypeError("metagradient: wrt must be a dict of names and tensors, as {'weight': torch.ones(N)}; "
+                            f"it has {name!r}: {type(x).__name__}")
         if not x.is_floating_point():
             raise TypeError(f"metagradient: {name} in wrt is of {x.dtype}; derivatives are taken in floating-point tensors")
+    torch = engine_of(next(iter(wrt.values()))).torch
     given = {name: x.detach().clone() for name, x in wrt.items()}
     shelf = Shelf() if folder is None else Folder(torch, folder, given)
     with bars(progress) as bar:
         begin = time.perf_counter()
-        first = Training(torch, keep, shelf, bar("training", None))
+        first = Training(torch, keep, shelf, bar("training", None), followed=True)
         made = train(first, **given)
         if first.held is None or not first.count:
             raise ReplayError("metagradient: train() took no step; its loop is `for batch in steps(batches, model, optimizer)`")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...optim._formulas import FORMULAS, formula_of, step_of
+from ...optim._formulas import formula_of, step_of
 from ..errors import ReplayError
 from .state import Held, Snapshot, kept
 
@@ -70,9 +70,6 @@ class Step:
         self.stepped.append(optimizer)
         optimizer._opt_called = True            # schedulers ask
         formula = formula_of(type(optimizer))
-        if formula is None:
-            raise ReplayError(f"metagradient: the step of {type(optimizer).__name__} is not known as a formula; there are "
-                              + ", ".join(FORMULAS))
         with self.torch.enable_grad():
             for group in optimizer.param_groups:
                 for p in group["params"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ...optim._formulas import FORMULAS, formula_of
 from ..errors import ReplayError
 from .randomness import restore, state_of
 
@@ -31,6 +32,13 @@ class Held:
                      if getattr(v, "requires_grad", False)]
         if any(p.is_complex() for p in self.params):
             raise ReplayError("metagradient: complex parameters are not followed")
+
+    def check_formulas(self) -> None:
+        """ReplayError if the step of an optimizer cannot be followed."""
+        for o in self.optimizers:
+            if formula_of(type(o)) is None:
+                raise ReplayError(f"metagradient: the step of {type(o).__name__} is not known as a formula; there are "
+                                  + ", ".join(FORMULAS))
 
     def side(self) -> list[Any]:
         """Tensors of the models that no optimizer trains: buffers, averages of weights."""

@@ -5,12 +5,13 @@ import multiprocessing
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import checked
 from ..listen import engine_of
 from .bar import progress as bars
 from .loop import Steps
@@ -53,9 +54,10 @@ class Validation:
         return "\n".join(lines)
 
 
+@checked
 def validate(
-    scores: Mapping[str, Any], train: Callable[..., Any], evaluate: Callable[[Any], Any], weight: Any, *,
-    subsets: int = 100, leave_out: float = 0.05, brittle: tuple[float, ...] = (0.02, 0.05, 0.1), workers: int | None = None,
+    scores: dict[str, Any], train: Callable[..., Any], evaluate: Callable[[Any], Any], weight: Any, *,
+    subsets: int = 100, leave_out: float = 0.05, brittle: Iterable[float] = (0.02, 0.05, 0.1), workers: int | None = None,
     seed: int = 0, progress: bool | None = None,
 ) -> Validation:
     """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} foretell.
@@ -72,11 +74,19 @@ def validate(
     everything runs in this one.
     """
     torch = engine_of(weight).torch
+    if weight.dim() != 1 or not len(weight):
+        raise ValueError(f"validate: weight must be (N,) ones, one for each sample, not of shape {tuple(weight.shape)}")
     N = len(weight)
-    tables = {name: as_array(x).reshape(N, -1) for name, x in scores.items()}
+    tables = {name: table_of(name, x, N) for name, x in scores.items()}
     size = max(1, round(leave_out * N))
+    brittle = tuple(brittle)
     if not tables or not 0 < leave_out < 1 or subsets < 3:
-        raise ValueError("validate: expected scores of at least one method, leave_out between 0 and 1, and 3 subsets or more")
+        raise ValueError("validate: expected scores of at least one method, leave_out between 0 and 1, and 3 subsets or more; "
+                         f"got {len(tables)} methods, {leave_out=}, {subsets=}")
+    if not all(0 < share <= 1 for share in brittle):
+        raise ValueError(f"validate: brittle must be shares of the samples, above 0 and up to 1, not {brittle}")
+    if workers is not None and workers < 1:
+        raise ValueError(f"validate: workers must be a positive number of processes, not {workers}")
     draw = np.random.default_rng(seed)
     left_out = np.stack([draw.choice(N, size, replace=False) for _ in range(subsets)])
     orders = {name: np.argsort(table.mean(1), kind="stable") for name, table in tables.items()}
@@ -137,6 +147,17 @@ def without(out: Any) -> Any:
     made = train(Steps(), given)
     with torch.no_grad():
         return as_array(evaluate(made)).reshape(-1)
+
+
+def table_of(name: str, scores: Any, N: int) -> Any:
+    """(N, K)"""
+    table = as_array(scores)
+    if table.ndim not in (1, 2) or len(table) != N:
+        raise ValueError(f"validate: scores of {name} must be (N,) or (N, K) with N = {N}, as weight has, not {table.shape}")
+    odd = ~np.isfinite(table.reshape(N, -1)).all(1)
+    if odd.any():
+        raise ValueError(f"validate: scores of {name} are NaN or inf for {odd.sum()} of {N} samples")
+    return table.reshape(N, -1)
 
 
 def as_array(x: Any) -> Any:
