@@ -128,4 +128,5 @@ def test_parts_of_recordings_and_what_is_none() -> None:
 def test_nan_on_one_side_differs() -> None:
     found = compare(run(retrograd), run(retrograd, float("nan")))
     assert found.first.module == "2" and found.first.apart == float("inf")
+    assert str(found.first.b) == "nan" and "norm " in str(found) and " and nan, apart by inf" in str(found)
     assert not compare(run(retrograd, float("nan")), run(retrograd, float("nan")))

@@ -237,3 +237,32 @@ def line(event: Event) -> str | None:
     return event.where if made < 0 else rec.events[made].where
 
 
+def total(values: list[Value | None]) -> float | None:
+    found = [size(v) for v in values if v is not None and v.measured]
+    return None if not found else sqrt(sum(n * n for n in found))
+
+
+def size(v: Value) -> float:
+    """Its norm; nan or inf when it has such numbers, which `norm` leaves out."""
+    return nan if v.nans else inf if v.infs else v.norm
+
+
+def apart(v: Value | None, w: Value | None) -> float:
+    """How far two values are apart, in proportion to their size."""
+    if v is None or w is None or v.shape != w.shape:
+        return inf
+    x, y = v.array, w.array
+    if not (v.measured and w.measured):
+        return 0.0 if x is None or y is None or np.array_equal(x, y) else inf
+    if (v.nans, v.infs) != (w.nans, w.infs):
+        return inf
+    if x is not None and y is not None and v.finite:
+        larger = max(v.norm, w.norm)
+        return float(np.linalg.norm(np.asarray(x, y.dtype).ravel() - y.ravel())) / larger if larger else 0.0
+    largest = max(abs(v.min), abs(v.max), abs(w.min), abs(w.max))
+    return max(abs(v.norm - w.norm) / (max(v.norm, w.norm) or 1), abs(v.min - w.min) / (largest or 1),
+               abs(v.max - w.max) / (largest or 1))
+
+
+def told(x: float | None) -> str:
+    return "none" if x is None else f"{x:.5g}"

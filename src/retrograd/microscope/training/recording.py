@@ -69,7 +69,7 @@ class Step:
             raise ReplayError(f"metagradient: step {self.number} calls the same optimizer twice; one step() for each batch")
         self.stepped.append(optimizer)
         optimizer._opt_called = True            # schedulers ask
-        formula = formula_of(type(optimizer))
+        formula: Any = formula_of(type(optimizer))         # there is one: Held.check_formulas
         with self.torch.enable_grad():
             for group in optimizer.param_groups:
                 for p in group["params"]:
