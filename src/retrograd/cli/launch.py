@@ -22,6 +22,7 @@ from typing import Any
 
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
+HIGH = 512              # a descriptor above those that a rank inherits
 CODE = re.compile(rb"EXIT CODE: (\d+)")
 NONE = """found no mpiexec: pip install retrograd[mpi] brings one, with MPI and mpi4py.
 On a cluster, load the site's module of MPI and pip install mpi4py."""
@@ -199,8 +200,12 @@ def started() -> None:
 
 def linked(path: Path, rank: int) -> None:
     """Hold a link to the launcher; processes that this one forks do not."""
-    link = socket.socket(socket.AF_UNIX)
-    link.connect(str(path))
+    import fcntl
+
+    with socket.socket(socket.AF_UNIX) as first:
+        first.connect(str(path))
+        # Linux closes the highest first: before the link to mpiexec, which kills the other ranks as soon as that one closes
+        link = socket.socket(fileno=fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, HIGH))
     link.sendall(f"{os.getpid()} {rank} ".encode())
     os.register_at_fork(after_in_child=link.close)
     atexit.register(ended, link)
