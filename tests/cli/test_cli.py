@@ -453,6 +453,33 @@ def test_compare_lists_the_steps_and_puts_two_side_by_side(tmp_path: Path) -> No
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
 
 
+def test_compare_puts_two_recordings_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import sys\nimport torch\nfrom torch import nn\ntorch.manual_seed(0)\nnet = nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for scale in map(float, sys.argv[1:]):\n"
+        "    optimizer.zero_grad()\n    (net(torch.ones(1, 2)) * scale).square().sum().backward()\n    optimizer.step()\n",
+        encoding="utf-8")
+    for name, scales in (("a", ["1", "2"]), ("b", ["1", "3"])):
+        assert retrograd_("trace", "train.py", "-o", f"{name}.trace", *scales, folder=tmp_path).returncode == 0
+    said = retrograd_("compare", "a.trace", "b.trace", "-o", "page.html", folder=tmp_path)
+    assert said.returncode == 0 and "forward: mul [train.py:9] is the first that differs" in said.stdout
+    assert (tmp_path / "page.html").stat().st_size > 80_000
+    assert "no difference" in retrograd_("compare", "a.trace", "b.trace", "1", "1", folder=tmp_path).stdout
+    assert "uniform [train.py:5], is in a only" in retrograd_("compare", "a.trace", "a.trace", "1", "2", folder=tmp_path).stdout
+    for wrong in (["b.trace", "1"], ["b.trace", "1", "9"], ["train.py"], ["missing.trace"], ["b.trace", "c.trace", "a.trace"],
+                  ["1", "2", "-o", "page.html"], ["b.trace", "-o", "page.json"]):
+        refused = retrograd_("compare", "a.trace", *wrong, folder=tmp_path)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1, wrong
+
+
+def test_trace_says_that_there_was_no_backward_pass(tmp_path: Path) -> None:
+    (tmp_path / "only.py").write_text("import torch\ntorch.nn.Linear(2, 1)(torch.ones(1, 2))\n", encoding="utf-8")
+    said = retrograd_("trace", "only.py", folder=tmp_path)
+    assert said.returncode == 0
+    assert said.stderr == "retrograd: no backward pass was recorded: the script called neither backward() nor autograd.grad()\n"
+
+
 def test_explain_and_lint_run_a_module(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()

@@ -78,15 +78,18 @@ def microscope(commands: Any) -> None:
     explain.add_argument("file", metavar="FILE", help="a recording or a Python file; arguments after -- go to the script")
     explain.add_argument("names", metavar="NAME", nargs="*", help="paths of parameters and modules")
     compare = commands.add_parser(
-        "compare", help="put two training steps of a recording or script side by side",
-        description="Loss, gradients, learning rates, clipping, what ran and what was skipped, largest differences first.  "
-                    "FILE is a recording (retrograd trace -o run.trace) or a script to run; or -m MODULE, as in "
-                    "python -m.  Without STEPs it lists the steps.",
+        "compare", help="put two training steps, or two recordings, side by side",
+        description="Two steps: loss, gradients, learning rates, clipping, what ran and what was skipped, largest differences "
+                    "first.  Two recordings: what differs first, and the norms of all events.  FILE is a recording (retrograd "
+                    "trace -o run.trace) or a script to run; or -m MODULE, as in python -m.  With FILE alone it lists the steps.",
         **examples("retrograd compare run.trace 1 20", "retrograd compare train.py 1 2 -- --epochs 1",
-                   "retrograd compare -m package.train"))
+                   "retrograd compare -m package.train", "retrograd compare before.trace after.trace",
+                   "retrograd compare before.trace after.trace 3 3 -o page.html"))
     compare.add_argument("--torch", **torch)
     compare.add_argument("file", metavar="FILE", help="a recording or a Python file; arguments after -- go to the script")
-    compare.add_argument("steps", metavar="STEP", nargs="*", type=int, help="two steps, counted from 1")
+    compare.add_argument("-o", "--output", metavar="FILE", help="write the page of two recordings to FILE.html")
+    compare.add_argument("steps", metavar="OTHER | STEP", nargs="*", help="another recording; two steps, counted from 1: of FILE, or "
+                         "one of each recording")
     lint = commands.add_parser(
         "lint", help="find mistakes with hooks and gradients in source files",
         description="Exit status 0: no findings, 1: findings, 2: a file could not be read or its run failed.  The rules: "

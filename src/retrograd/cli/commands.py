@@ -132,6 +132,8 @@ def trace(found: Any) -> int:
     if not len(rec):
         say("nothing was recorded: the script made no tensor that requires grad and called no module and no backward()"
             if not status else "nothing was recorded before the script ended")
+    elif not any(rec.of("begin")):
+        say("no backward pass was recorded: the script called neither backward() nor autograd.grad()")
     elif output is None and has_viewer():
         output = os.path.join(start, "trace.html" if rank is None else f"trace.{rank}.trace")
     if output is not None:
@@ -163,19 +165,45 @@ def explain(found: Any) -> int:
 
 @guarded
 def compare(found: Any) -> int:
-    if len(found.steps) not in (0, 2):
+    other = found.steps.pop(0) if found.steps and not is_number(found.steps[0]) else None
+    if len(found.steps) not in (0, 2) or not all(map(is_number, found.steps)):
         raise Refused("compare: name two steps, as in: retrograd compare run.trace 1 2")
+    steps = [int(step) for step in found.steps]
+    if found.output is not None and (other is None or os.path.splitext(found.output)[1] not in ENDINGS[:2]):
+        raise Refused("compare: -o FILE.html is the page of two recordings: retrograd compare a.trace b.trace -o page.html")
+    if other is not None and not is_recording(other):
+        raise Refused(f"compare: '{other}' is no recording; write one with: retrograd trace -o run.trace {other}")
     rec = recording(found)
-    if not found.steps:
+    if other is not None:
+        return beside(rec, load(other), steps, found.output)
+    if not steps:
         from ..microscope.answers.compare import titles
         for line in titles(rec) or ["no steps: the recording has no backward pass and no optimizer step"]:
             print(printable(line))
         return 0
     try:
-        print(rec.compare(*found.steps))
+        print(rec.compare(*steps))
     except ValueError as error:
         raise Refused(str(error)) from None
     return 0
+
+
+def beside(a: Recording, b: Recording, steps: list[int], page: str | None) -> int:
+    """Two recordings, event by event."""
+    from ..microscope.answers.side_by_side import compare
+    try:
+        found = compare(a, b, *steps)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    print(found)
+    if page is not None:
+        found.to_html(page)
+        print(f"page written to {page}")
+    return 0
+
+
+def is_number(text: str) -> bool:
+    return text.isdecimal()
 
 
 def recording(found: Any) -> Recording:
