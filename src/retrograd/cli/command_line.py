@@ -88,8 +88,8 @@ def microscope(commands: Any) -> None:
     compare.add_argument("--torch", **torch)
     compare.add_argument("file", metavar="FILE", help="a recording or a Python file; arguments after -- go to the script")
     compare.add_argument("-o", "--output", metavar="FILE", help="write the page of two recordings to FILE.html")
-    compare.add_argument("steps", metavar="OTHER | STEP", nargs="*", help="another recording; two steps, counted from 1: of FILE, or "
-                         "one of each recording")
+    compare.add_argument("steps", metavar="OTHER | STEP", nargs="*",
+                         help="another recording; two steps, counted from 1: of FILE, or one of each recording")
     lint = commands.add_parser(
         "lint", help="find mistakes with hooks and gradients in source files",
         description="Exit status 0: no findings, 1: findings, 2: a file could not be read or its run failed.  The rules: "
