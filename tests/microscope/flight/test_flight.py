@@ -127,6 +127,8 @@ def test_a_spike_of_the_loss_is_written(torch: Any, tmp_path: Path) -> None:
             (net(torch.ones(4, 2) + 0.01 * torch.randn(4, 2)).square().mean() * (1000 if n == 35 else 1) + 1).backward()
     [report] = f.reports
     assert "the loss jumped to" in report and "robust z-score" in report and (tmp_path / "f.html").exists()
+    rec = load(tmp_path / "f.trace")
+    assert rec.header["opens"] == rec.header["newest"] < len(rec.events)
 
 
 def test_an_exception_is_written_with_the_operation_that_raised(torch: Any, tmp_path: Path) -> None:

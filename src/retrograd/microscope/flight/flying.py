@@ -210,8 +210,8 @@ class Flight:
         rec.error, rec.complete = error, error is None
         found = first_bad(rec)
         said = [f"step {self._hearing.steps[-1].number}: {why}", *map(str, found)]
-        if found:
-            rec.header["opens"] = min(f.event for f in found)
+        newest = min(rec.header.get("newest", 0), len(rec.rows) - 1)
+        rec.header["opens"] = min((f.event for f in found), default=newest)
         rec.notes.append("; ".join(said))
         self.reports.append("; ".join(said))
         try:
