@@ -73,12 +73,15 @@ def test_every_page_fits_a_phone_and_asks_for_nothing(site: Path, chromium: Any)
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
     wrong = {}
     for page in pages(site):
-        chromium.get(page.as_uri())
-        wide, shown = chromium.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-        pictures = chromium.execute_script(
-            "return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
-        found = (wide, shown, pictures, complaints(chromium))
-        if found != (360, 360, [], []):
+        for _ in range(3):                      # a page may be measured before its layout is done
+            chromium.get(page.as_uri())
+            wide, shown = chromium.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+            pictures = chromium.execute_script(
+                "return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
+            found = (wide, shown, pictures, complaints(chromium))
+            if found == (360, 360, [], []):
+                break
+        else:
             wrong[page.relative_to(site).as_posix()] = found
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert len(pages(site)) > 40 and wrong == {}
