@@ -22,7 +22,9 @@ def files(root: Path) -> set[Path]:
 
 
 def lay(site: Path) -> None:
-    """Files keep their times, so that what Python compiled of them stays valid."""
+    """Files keep their times, so that what Python compiled of them stays valid.  SystemExit where no wheel was installed."""
+    if not (site / "retrograd").is_dir():
+        raise SystemExit(f"lay: no retrograd is installed in '{site}'")
     wanted = files(SOURCE)
     for path in files(site) - wanted:
         (site / path).unlink()
@@ -39,4 +41,4 @@ def lay(site: Path) -> None:
 
 
 if __name__ == "__main__":
-    lay(Path(sys.argv[1]))
+    lay(Path(sys.argv[1] or "an empty name"))
