@@ -15,7 +15,6 @@ import pytest
 import retrograd
 from retrograd.nn import functional
 
-pytest.importorskip("mypy")
 jedi = pytest.importorskip("jedi")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -80,7 +80,11 @@ def test_fifty_steps_equal_pytorchs(name: str, options: dict[str, Any], dtype: s
         kept = {(i, key): x.tolist() for i, table in state["state"].items() for key, x in table.items()}
         runs.append((path, kept, state["param_groups"], [p._version for p in params]))
     (path, kept, groups, versions), (path2, kept2, groups2, versions2) = runs
-    close = {"rtol": 1e-9, "atol": 1e-12} if dtype == "float64" else {"rtol": 5e-3, "atol": 1e-5}
+    close = {"rtol": 1e-9, "atol": 1e-12} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-5}
+    if dtype == "float32":                      # where rounding grows, PyTorch leaves its own path in float64, too
+        params = made(real, "float64")
+        exact = train(real, params, getattr(real.optim, name)([{"params": params[:1]}, {"params": params[1:]}], **options), 50)
+        close["atol"] += 10 * float(np.abs(np.subtract(path, exact)).max())
     np.testing.assert_allclose(path2, path, **close)
     assert list(kept2) == list(kept)
     for key, x in kept.items():

@@ -209,7 +209,6 @@ def test_tensors_of_a_module_are_swapped_as_pytorchs() -> None:
 
 
 def test_what_is_logged_is_read_by_tensorboard(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     from retrograd.utils.tensorboard import SummaryWriter

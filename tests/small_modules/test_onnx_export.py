@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import io
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime as runtime
 import pytest
 
 import retrograd as torch
 
 nn, F = torch.nn, torch.nn.functional
-runtime = pytest.importorskip("onnxruntime")
-pytest.importorskip("onnx")
 
 
 def exported(module: Any, *inputs: Any, **options: Any) -> Any:
@@ -165,3 +166,17 @@ def test_functions_options_and_axes_that_are_not_exported_are_named() -> None:
         torch.onnx.export(nn.ReLU(), x, input_names=["x"], dynamic_axes={"x": {1: "width"}})
     with pytest.raises(ValueError, match="dynamic_axes names 'y'"):
         torch.onnx.export(nn.ReLU(), x, dynamic_axes={"y": {0: "n"}})
+
+
+def test_a_file_is_replaced_by_a_whole_model_or_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(b"before")
+    with pytest.raises(TypeError, match="expected a module of retrograd's, got function"):
+        torch.onnx.export(lambda x: x, torch.ones(2), path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("the disk is gone")))
+        with pytest.raises(OSError, match="the disk is gone"):
+            torch.onnx.export(nn.Linear(3, 2), torch.ones(2, 3), path)
+    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+    torch.onnx.export(nn.Linear(3, 2), torch.ones(2, 3), path)
+    assert runtime.InferenceSession(path.read_bytes()).get_inputs()[0].shape == [2, 3]

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import retrograd as torch
 from retrograd import microscope, nn
 
 F = nn.functional
-pa = pytest.importorskip("pyarrow")
-pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture

@@ -1,24 +1,12 @@
 """Every case of cases.py, on both engines: against a batch-of-one loop and against .grad."""
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import pytest
-from cases import CASES, ENGINES, Case
+from cases import CASES, TABLE, Case, engine_named
 
 from retrograd import microscope
-
-MARKS = {"torch": [pytest.mark.oracle, pytest.mark.once], "retrograd": []}
-TABLE = [pytest.param(engine, name, id=f"{engine}-{name}", marks=MARKS[engine]) for name in CASES for engine in ENGINES[name]]
-
-
-def engine_named(name: str) -> Any:
-    if name == "retrograd":
-        return importlib.import_module("retrograd")
-    torch = pytest.importorskip("torch")
-    torch.set_num_threads(1)                    # these models are small; threads would only wait for each other
-    return torch
 
 
 def loss_of(case: Case, out: Any) -> Any:

@@ -10,13 +10,12 @@ import pytest
 from retrograd import microscope
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "capture"))
-from cases import CASES, ENGINES  # noqa: E402
+from cases import CASES, TABLE, engine_named  # noqa: E402
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_layer_computes_what_it_did_and_its_memory_comes_back(torch: Any, name: str) -> None:
-    if torch.__name__ not in ENGINES.get(name, (torch.__name__,)):
-        pytest.skip(f"{name} is a case of {ENGINES[name]}")
+@pytest.mark.parametrize("engine, name", TABLE)
+def test_a_layer_computes_what_it_did_and_its_memory_comes_back(engine: str, name: str) -> None:
+    torch = engine_named(engine)
     torch.manual_seed(0)
     case = CASES[name](torch)
     drawn = torch.get_rng_state()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import Counter
 from typing import Any
 
@@ -220,3 +221,28 @@ def test_a_saved_input_that_wants_a_gradient_counts(torch) -> None:
         kept = [model(torch.randn(50, 100, requires_grad=True)) for _ in range(3)]
         found, = mem.alive()
     assert mem.now - mem.fixed == found.bytes == 3 * 50 * 100 * FLOAT and len(kept) == found.tensors == 3
+
+
+def test_another_thread_is_not_mixed_in(torch) -> None:
+    model = net(torch)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait(*_: Any) -> None:
+        if threading.current_thread() is other:
+            inside.set()
+            go_on.wait(20)
+
+    model[1].register_forward_hook(wait)
+    other = threading.Thread(target=lambda: model(torch.randn(N, I)))
+    with microscope.memory(model) as mem:
+        other.start()
+        assert inside.wait(20)                  # in the middle of its forward pass
+        kept = model(torch.randn(N, I))
+        go_on.set()
+        other.join()
+    assert mem.calls == 1 and {group.name: group.bytes for group in mem.by("module")} == {"0": N * I * FLOAT, "1": N * H * FLOAT}
+    assert kept.grad_fn is not None
+
+
+def test_sizes_are_told_in_the_unit_that_fits() -> None:
+    assert [size(n) for n in (0, 1023, 1536, 5 << 20, 3 << 30)] == ["0 bytes", "1023 bytes", "1.5 KiB", "5.0 MiB", "3.00 GiB"]

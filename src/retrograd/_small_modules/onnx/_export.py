@@ -5,6 +5,7 @@ https://onnx.ai/onnx/operators
 """
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -15,7 +16,8 @@ from retrograd._tensor import Tensor
 from retrograd.autograd.grad_mode import no_grad
 from retrograd.fx import GraphModule, Interpreter, Tracer
 from retrograd.fx.node import Node, map_arg
-from retrograd.nn import Sequential
+from retrograd.io.beside import write_beside
+from retrograd.nn import Module, Sequential
 from retrograd.onnx import _operators
 
 OPSET = 18
@@ -228,13 +230,12 @@ class ONNXProgram:
         self.model_proto = model_proto
 
     def save(self, destination: Any) -> None:
-        """To a path, or a file that is open for writing bytes."""
+        """To a path, where a file is replaced when the new one is complete; or to a file that is open for writing bytes."""
         data = self.model_proto.SerializeToString()
         if hasattr(destination, "write"):
             destination.write(data)
         else:
-            with open(destination, "wb") as file:
-                file.write(data)
+            write_beside(os.fsdecode(destination), lambda file: file.write(data))
 
 
 def export(
@@ -258,6 +259,8 @@ def export(
     if opset_version not in (None, OPSET):
         raise NotImplementedError(
             f"torch.onnx.export: opset_version={opset_version}: retrograd writes opset {OPSET}; leave it out")
+    if not isinstance(model, Module):
+        raise TypeError(f"torch.onnx.export: expected a module of retrograd's, got {type(model).__name__}")
     examples = args if isinstance(args, tuple) else (args,)
     if not all(isinstance(x, Tensor) for x in examples):
         raise NotImplementedError(f"torch.onnx.export: args must be tensors, not {[type(x).__name__ for x in examples]}")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
+from threading import get_ident
 from typing import Any
 
 from .._own_hook import OwnHook
@@ -38,8 +39,8 @@ def memory(model: Any) -> Memory:
         print(*mem.alive(), sep="\\n")   # what keeps graphs alive now, and what holds it
 
     Counted are parameters and buffers of the model, its gradients, the state of the optimizers that step in the block, and what
-    graphs save for backward; not what an operation needs while it runs.  What tensors saved under other saved-tensor hooks
-    (checkpoint, save_on_cpu) take is not seen.
+    graphs save for backward on this thread; not what an operation needs while it runs.  What tensors saved under other
+    saved-tensor hooks (checkpoint, save_on_cpu) take is not seen.
     """
     return Memory(model, engine_of_module(model, "memory"))
 
@@ -108,14 +109,18 @@ class Memory:
         def allocate() -> None:
             self.allocated = {str(device): self.engine.torch.cuda.max_memory_allocated(device) for device in devices}
 
+        thread = get_ident()
+
         def enter(module: Any, *_: Any) -> None:
+            if get_ident() != thread:           # what it saves is not seen either
+                return
             if module is self.model:
                 self.calls += 1
                 self._look()
             self._within.append(names.get(id(module), type(module).__name__))
 
         def leave(*_: Any) -> None:
-            if self._within:
+            if self._within and get_ident() == thread:
                 self._within.pop()
 
         def arrived(p: Any) -> None:

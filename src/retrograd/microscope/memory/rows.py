@@ -66,7 +66,7 @@ def grouped(rows: list[Row], by: str) -> list[Group]:
 def size(n: float) -> str:
     """1536 -> '1.5 KiB'"""
     for unit in ("bytes", "KiB", "MiB"):
-        if abs(n) < 1024 or unit == "MiB" and abs(n) < 1 << 20:
+        if abs(n) < 1024:
             return f"{n:.0f} {unit}" if unit == "bytes" else f"{n:.1f} {unit}"
         n /= 1024
     return f"{n:.2f} GiB"

@@ -19,7 +19,7 @@ from . import multi_grad
 from .recorder import RecordingError, record
 from .recording import POSITION, Recording
 from .replay import Replay, outputs_of, walk
-from .tape import Call, Patch, Tape, attributes, edition, tensors_of
+from .tape import Call, Patch, Tape, aside, attributes, edition, tensors_of
 
 ON_MODULES = ("forward", "forward_pre", "backward", "backward_pre")
 OP = POSITION["op"]
@@ -241,16 +241,8 @@ class Once:
         if not made and isinstance(call.out, (*NUMBERS, np.ndarray)) and not equal(out, call.out):
             self.read(step, call)
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """What is done here is ours, and no event."""
-        thread = self.rec.live.thread()
-        thread.busy += 1
-        try:
-            with self.tap.quiet():
-                yield
-        finally:
-            thread.busy -= 1
+    def aside(self) -> Any:
+        return aside(self.tap, self.rec.live.thread())
 
     def read(self, step: Forward, call: Call) -> None:
         """A number that the program read is another one now: where did it go?"""

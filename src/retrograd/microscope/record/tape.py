@@ -61,10 +61,10 @@ class Tape:
         call = Call(self.engine.plain_name(func), func, None, args, kwargs or {}, len(recorder.rows))
         if call.name in SHOWS or type(func) is GETTER and func.__name__ == "__get__" and not self.engine.says(func):
             return witness.call(func, impl, args, kwargs)
-        with self.aside(thread):
+        with aside(self.tap, thread):
             begun = self.begin(call)
         call.out = witness.call(func, impl, args, kwargs)
-        with self.aside(thread):
+        with aside(self.tap, thread):
             if begun or any(t.requires_grad for t in self.tensors((call.out, args, kwargs))):
                 self.put(call)
         return call.out
@@ -76,7 +76,7 @@ class Tape:
         if self.inside or thread.passes or thread.stepping or thread.busy:
             return original(module, *args, **kwargs)
         call = Call("", None, module, args, kwargs, len(recorder.rows) - 1)
-        with self.aside(thread):
+        with aside(self.tap, thread):
             self.begin(call)
             for m in module.modules():
                 call.weights += [(t, self.copy(t)) for t in (*m._parameters.values(), *m._buffers.values()) if t is not None]
@@ -87,19 +87,9 @@ class Tape:
             call.out = original(module, *args, **kwargs)
         finally:
             self.inside = False
-        with self.aside(thread):
+        with aside(self.tap, thread):
             self.put(call)
         return call.out
-
-    @contextmanager
-    def aside(self, thread: Any) -> Iterator[None]:
-        """What is done here is ours."""
-        thread.busy += 1
-        try:
-            with self.tap.quiet():
-                yield
-        finally:
-            thread.busy -= 1
 
     def begin(self, call: Call) -> bool:
         """Keep what the call depends on; -> do gradients flow into it?"""
@@ -158,6 +148,17 @@ class Patch:
             raise ValueError(f"replay: the output of {self.path} has shape {tuple(out.shape)}, its replacement "
                              f"{np.shape(self.new)}")
         return self.new.to(out.dtype) if hasattr(self.new, "to") else out.new_tensor(self.new)
+
+
+@contextmanager
+def aside(tap: Any, thread: Any) -> Iterator[None]:
+    """What is done here is the microscope's, and no event."""
+    thread.busy += 1
+    try:
+        with tap.quiet():
+            yield
+    finally:
+        thread.busy -= 1
 
 
 def edition(t: Any) -> int:
