@@ -74,7 +74,7 @@ LACKS = {
         _DatasetKind"""),
     "rare": ("rarely used and not implemented yet", r"""
         torch\.(masked|nn\.attention|nn\.modules)\..+|
-        torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        torch\.serialization\.\w+|torch\.utils\.tensorboard\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
         make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
 }

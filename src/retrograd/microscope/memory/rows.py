@@ -27,6 +27,7 @@ class Row:
     kind    of KINDS: "activation" was computed, "data" came in (inputs, targets, indices), or "parameter"
     bytes   of the whole memory, of which a saved view may show a part; shape and dtype are those of what was saved first
     op      the operation that saved it first; keepers: number of an operation -> how often its nodes keep it now
+    place   what tells this memory from any other that is alive
     began, ended   when it began to be kept, and when the last keeper let it go (None: not yet), as places in Memory.timeline
     freed   the line of the pass that let it go, or "with its graph"; "" while it is kept
     """

@@ -46,7 +46,7 @@ def containers(sites: Any, frame: Any) -> Iterator[tuple[str, Any]]:
         yield from among(variables(frame))
         yield from among(dict(frame.f_globals))
         frame = sites.user_frame(frame.f_back)
-    yield from among(dict(vars(sys.modules["__main__"])))
+    yield from among(dict(getattr(sys.modules.get("__main__"), "__dict__", {})))
 
 
 def among(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
