@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from retrograd.cli.launch import CannotLaunch, mpiexec
+from retrograd.distributed.environment import free_port
 
 HERE = Path(__file__).parent
 
@@ -44,15 +44,9 @@ def ended(command: list[str], timeout: float, env: dict[str, str], status: int |
 QUIET = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
 
 
-def free_port() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
-
-
 def theirs(n: int, program: str, *arguments: str, timeout: float = 100) -> None:
     """The same program with PyTorch, on n processes that meet by gloo."""
-    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1",
+    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1",
             "GLOO_SOCKET_IFNAME": "lo"}
     processes = [
         subprocess.Popen([sys.executable, "-W", "ignore", str(HERE / program), *arguments], stdout=subprocess.PIPE,

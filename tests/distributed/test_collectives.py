@@ -10,8 +10,9 @@ import pytest
 
 import retrograd as torch
 import retrograd.distributed as d
+from retrograd.distributed.environment import free_port
 
-from .ranks import free_port, needs_mpi, ours, theirs
+from .ranks import needs_mpi, ours, theirs
 
 
 @needs_mpi
@@ -21,7 +22,7 @@ from .ranks import free_port, needs_mpi, ours, theirs
 def test_every_collective_gives_and_refuses_what_pytorchs_does_over_gloo(n: int, tmp_path: Path) -> None:
     for name, start in (("ours", ours), ("theirs", theirs)):
         (tmp_path / name).mkdir()
-        start(n, "collectives.py", str(tmp_path / name), free_port())
+        start(n, "collectives.py", str(tmp_path / name), str(free_port()))
     for rank in range(n):
         mine, other = ((tmp_path / name / str(rank)).read_text().splitlines() for name in ("ours", "theirs"))
         assert len(mine) > 100 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from retrograd.cli.launch import Ranks, report
+from retrograd.distributed.environment import free_port
 from retrograd.distributed.watch import lives
 
-from .ranks import HERE, QUIET, ended, found, free_port, needs_mpi
+from .ranks import HERE, QUIET, ended, found, needs_mpi
 
 pytestmark = [needs_mpi, pytest.mark.once]
 LAUNCH = [sys.executable, "-m", "retrograd", "launch"]
@@ -159,14 +160,14 @@ def test_programs_for_torchs_own_launchers_run_unchanged(starter: str, fail: boo
     (tmp_path / "train.py").write_text(MEETING)
     run = [sys.executable, "-m", "retrograd", "run"]
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"] if starter == "torchrun" else []
-    done = ended([*run, *torchrun, str(tmp_path / "train.py"), free_port(), starter, "fail" * fail], 60, {}, int(fail))
+    done = ended([*run, *torchrun, str(tmp_path / "train.py"), str(free_port()), starter, "fail" * fail], 60, {}, int(fail))
     assert done.stdout.count("met") == (0 if fail else 2)
     assert ("ValueError: enough" in done.stderr) is fail
 
 
 def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(MEETING)
-    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
+    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     ranks = [subprocess.Popen([sys.executable, "-m", "retrograd", "run", str(tmp_path / "train.py"), "hand"],
                               stdout=subprocess.PIPE, text=True, env=os.environ | QUIET | told | {"RANK": str(rank)})
              for rank in range(2)]

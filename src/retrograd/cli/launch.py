@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..distributed.environment import free_port
+
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
 HIGH = 512              # a descriptor above those that a rank inherits
@@ -80,10 +82,7 @@ def tagged(program: str) -> list[str]:
 
 def environment(folder: str) -> dict[str, str]:
     """What torchrun's children find, but for the ranks; one thread each, unless the user said how many."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    return {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, **os.environ,
+    return {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), **os.environ,
             "RETROGRAD_LAUNCHED": folder}
 
 

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import os
+import random
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -46,3 +48,13 @@ def machine() -> str:
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{os.uname().nodename}/{boot}"
+
+
+def free_port() -> int:
+    """A port of this machine where nothing listens, below those that the system gives to outgoing connections (from 32768
+    on), so that no connection of another program takes it before rank 0 listens."""
+    for port in random.SystemRandom().sample(range(20_000, 32_768), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no free port among 100 tried from 20000 to 32767: name one with MASTER_PORT or --master-port")

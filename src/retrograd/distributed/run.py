@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+
+from .environment import free_port
 
 GRACE = 10.0            # seconds that ranks have to end when one has failed
 
@@ -46,9 +47,7 @@ def main(args: Sequence[str] | None = None) -> None:
         host, _, last = given.rdzv_endpoint.partition(":")
         port = int(last or 29400)
     if given.standalone or machines == 1 and port in (0, 29500, 29400):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            host, port = "127.0.0.1", free.getsockname()[1]
+        host, port = "127.0.0.1", free_port()
     elif machines > 1 and given.rdzv_backend != "static":
         parser.error("--rdzv-backend: on several machines, give each its --node-rank, with --master-addr and --master-port")
     program = [*(["-m"] if given.module else []), given.training_script, *given.training_script_args]
