@@ -1,6 +1,5 @@
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Beside } from "./beside.jsx";
 import { Compare } from "./compare.jsx";
 import { Details } from "./details.jsx";
 import { Graph } from "./graph.jsx";
@@ -21,7 +20,7 @@ const KEYS = [
   ["e c", "open or close all modules"],
   ["+ − f", "zoom and fit the graph"],
   ["↑ ↓ ← → Enter", "move, open and close in the outline"],
-  ["d", "compare two steps"],
+  ["d", "compare two steps, or two recordings"],
   ["t", "light or dark"],
   ["Esc", "clear the selection"],
   ["?", "this list"],
@@ -133,7 +132,7 @@ function App({ trace }) {
         b: toPass,
         e: all,
         c: none,
-        d: () => steps > 1 && comparison.current.showModal(),
+        d: () => comparable && comparison.current.showModal(),
         t: shade,
       }[event.key];
       if (!act || (event.key === " " && onButton)) return;
@@ -144,7 +143,7 @@ function App({ trace }) {
     return () => removeEventListener("keydown", key);
   });
 
-  const steps = trace.beside ? 2 : trace.compared.titles.length;
+  const comparable = trace.compared.opened || trace.compared.sides[0].steps.length > 1;
   const common = { trace, open, cursor, selected, theme, onSelect: select, onToggle: toggle, onMove: move };
   return (
     <>
@@ -162,7 +161,7 @@ function App({ trace }) {
         <div class="tools">
           <button onClick={all}>Open all</button>
           <button onClick={none}>Close all</button>
-          {steps > 1 && <button onClick={() => comparison.current.showModal()}>Compare</button>}
+          {comparable && <button onClick={() => comparison.current.showModal()}>Compare</button>}
           <button onClick={shade} aria-label="Light or dark">◐</button>
           <button onClick={() => help.current.showModal()} aria-label="Keys">?</button>
         </div>
@@ -176,7 +175,7 @@ function App({ trace }) {
         <dl>{KEYS.map(([keys, text]) => <div><dt>{keys}</dt><dd>{text}</dd></div>)}</dl>
         <form method="dialog"><button>Close</button></form>
       </dialog>
-      {trace.beside ? <Beside trace={trace} dialog={comparison} onMove={move} /> : <Compare trace={trace} dialog={comparison} />}
+      <Compare trace={trace} dialog={comparison} onMove={move} />
     </>
   );
 }

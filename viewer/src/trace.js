@@ -285,25 +285,6 @@ export class Trace {
     return this.likes[this.values[n][0]];
   }
 
-  // -- two steps side by side, as compare.py has it: steps a and b, counted from 0
-
-  compare(a, b) {
-    const { names, facts, kinds, factor, byFactor } = this.compared;
-    const order = Object.keys(kinds);
-    const [one, two] = [a, b].map((n) => {
-      const found = new Map();
-      for (let k = 0; k < facts[n].length; k += 2) found.set(facts[n][k], Number(facts[n][k + 1]));
-      return found;
-    });
-    const rows = [...new Set([...one.keys(), ...two.keys()])].map((n) => {
-      const [kind, name] = names[n];
-      const [x, y] = [one.get(n), two.get(n)];
-      const size = apart(x, y);
-      return { kind, name, a: x, b: y, size, marked: byFactor.includes(kind) ? size >= Math.log(factor) : size > 0 };
-    });
-    return rows.sort((p, q) => order.indexOf(p.kind) - order.indexOf(q.kind) || q.marked - p.marked || (q.size > p.size) - (q.size < p.size));
-  }
-
   // -- names
 
   nameOfTensor(t) {
@@ -435,13 +416,6 @@ export class Trace {
   groupOf(selected) {
     return selected.kind === "group" ? this.groups[selected.id][2] : this.vertices[selected.id][2];
   }
-}
-
-// |log(y / x)|; Infinity where only one is there, 0 or not finite.
-function apart(x, y) {
-  if (x === undefined || y === undefined) return Infinity;
-  if (Object.is(x, y) || x === y) return 0;
-  return Number.isFinite(x) && Number.isFinite(y) && x * y > 0 ? Math.abs(Math.log(y / x)) : Infinity;
 }
 
 export function shapeText(shape) {

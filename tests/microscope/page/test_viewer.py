@@ -22,7 +22,7 @@ from three_steps import training
 import retrograd as torch
 from retrograd import microscope, nn
 from retrograd.microscope import Recording, flight, load, record
-from retrograd.microscope.page import contents
+from retrograd.microscope.page import contents, pairs
 from retrograd.microscope.page.write import page_of, template
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -607,6 +607,36 @@ def test_the_outline_and_the_timeline_work_by_keyboard(open_page: Any) -> None:
     assert page.js("return document.querySelector('dialog').open") is False
 
 
+def choose(page: Page, a: int | None, b: int | None) -> None:
+    """Choose these in the dialog: steps counted from 1, None for all."""
+    page.js("""const [a, b] = document.querySelectorAll('.compare select');
+               [a.value, b.value] = arguments;
+               for (const s of [a, b]) s.dispatchEvent(new Event('change', {bubbles: true}))""",
+            *("" if n is None else n - 1 for n in (a, b)))
+    page.settle()
+
+
+def told_rows(page: Page, section: str) -> list[tuple[str, bool]]:
+    """(first cell, is it marked?) of the dialog's tables, with all that was folded or left for later."""
+    while page.js(f"""const more = document.querySelector('[data-testid={section}] .fold .go, [data-testid={section}] > .go');
+                      more?.click();
+                      return !!more"""):
+        page.settle()
+    return [tuple(row) for row in page.js(f"""
+        return [...document.querySelectorAll('[data-testid={section}] tbody tr')].map((row) =>
+            [row.querySelector('th').innerText.replace('\u2260 ', ''), row.classList.contains('marked')])""")]
+
+
+def agrees(page: Page, found: Any) -> None:
+    """The dialog says what microscope.compare says."""
+    assert told_rows(page, "events") == [(f"{r.text} {r.kind}", r.marked) for r in found.rows]
+    said, sentence = page.text("[data-testid=first]"), str(found.first or "no difference")
+    assert said.partition(": norm")[0] == sentence.partition(": norm")[0]
+    caption = page.text("[data-testid=events] caption")
+    marked = len(found.differences)
+    assert caption.endswith(f": {marked} of {len(found.rows)} differ" if marked else ": none differs"), caption
+
+
 @pytest.mark.parametrize("engine", ["retrograd", pytest.param("torch", marks=pytest.mark.oracle)])
 def test_two_steps_are_chosen_by_keyboard_and_compared_as_rec_compare_does(open_page: Any, engine: str, tmp_path: Path) -> None:
     from selenium.webdriver.common.keys import Keys
@@ -616,20 +646,15 @@ def test_two_steps_are_chosen_by_keyboard_and_compared_as_rec_compare_does(open_
     page = open_page(rec)
     page.keys("d")
     assert page.js("return document.querySelector('.compare').open") is True
-    assert page.js("return document.activeElement.labels[0].innerText").startswith("step a")
+    assert page.js("return document.activeElement.labels[0].innerText").startswith("a")
     for a, b in ((2, 3), (1, 3), (1, 2)):
-        page.js("""const [a, b] = document.querySelectorAll('.compare select');
-                   [a.value, b.value] = arguments;
-                   for (const s of [a, b]) s.dispatchEvent(new Event('change', {bubbles: true}))""", a - 1, b - 1)
-        page.settle()
-        page.js("document.querySelectorAll('.compare section .go').forEach((more) => more.click())")
-        page.settle()
-        rows = page.js("""return [...document.querySelectorAll('.compare tbody tr')].map((row) =>
-                          [row.querySelector('th').innerText.replace('\u2260 ', ''), row.classList.contains('marked')])""")
-        wanted = rec.compare(a, b)
-        assert sorted(map(tuple, rows)) == sorted((r.name, r.marked) for r in wanted.rows)
+        choose(page, a, b)
+        assert page.text(".compare h2") == f"Compare step {a} with step {b}"
+        rows, wanted = told_rows(page, "facts"), rec.compare(a, b)
+        assert sorted(rows) == sorted((r.name, r.marked) for r in wanted.rows)
         assert [name for name, marked in rows if marked] and page.text("[data-testid=differ]") == (
             f"{len(wanted.differences)} of {len(rows)} rows differ")
+        agrees(page, microscope.compare(rec, rec, a, b))
     page.keys(Keys.HOME, "d")                           # of the list of steps, not of the page
     page.keys(Keys.ESCAPE)
     assert page.js("return document.querySelector('.compare').open") is False
@@ -641,25 +666,102 @@ def test_a_page_of_two_recordings_opens_at_what_differs_first(open_page: Any) ->
     found = microscope.compare(rec, rec, 1, 2)
     page = open_page(found)
     assert page.js("return document.querySelector('.compare').open") is True
-    assert page.text("[data-testid=first]") == str(found.first)
-    assert page.text("[data-testid=differ]") == f"{len(found.differences)} of {len(found.rows)} rows differ"
-    page.js("document.querySelector('.compare > .go')?.click()")
-    page.js("document.querySelector('.compare input').click()")
-    page.settle()
-    rows = page.js("""return [...document.querySelectorAll('.compare tbody tr')].map((row) =>
-                      [row.querySelector('th').innerText.replace('\u2260 ', ''), row.classList.contains('marked')])""")
-    assert rows == [[f"{r.text} {r.kind}", r.marked] for r in found.rows][:len(rows)] and len(rows) == len(found.rows)
-    page.js("document.querySelector('.compare tbody button').click()")
+    assert page.text(".compare h2") == "Compare step 1 with step 2"
+    agrees(page, found)
+    page.js("document.querySelector('[data-testid=events] tbody button').click()")
     assert page.js("return document.querySelector('.compare').open") is False
 
 
-def test_the_page_of_two_recordings_holds_what_only_one_has(tmp_path: Path) -> None:
+def two_runs(how: dict[str, Any], other: dict[str, Any]) -> tuple[Recording, Recording]:
+    """Steps of two runs: the weights of the second are 1 % larger."""
+    found = []
+    for larger, its in ((1.0, how), (1.01, other)):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+        with torch.no_grad():
+            model[2].weight.mul_(larger)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        x = torch.randn(5, 3)
+        with record(model, **its) as rec:
+            for step in range(3):
+                optimizer.zero_grad()
+                y = model(x)
+                ((y if step != 1 else y.tanh()) > 0).sum()
+                y.square().sum().backward()
+                optimizer.step()
+        found.append(rec)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("how, other", [({}, {}), ({"values": "all"}, {"values": "all"}), ({"values": "all"}, {}),
+                                        ({"norms": False}, {"norms": False}), ({"values": "all", "norms": False},) * 2])
+def test_steps_of_two_recordings_are_chosen_in_the_page_and_compared_as_in_python(open_page: Any, how: Any, other: Any) -> None:
+    a, b = two_runs(how, other)
+    page = open_page(microscope.compare(a, b))
+    assert page.text(".compare h2") == "Compare all of a with all of b"
+    agrees(page, microscope.compare(a, b))
+    for m, n in ((1, 1), (1, 2), (3, 2), (None, 3)):
+        choose(page, m, n)
+        agrees(page, microscope.compare(a, b, m, n))
+    choose(page, 2, 3)
+    assert page.text(".compare h2") == "Compare step 2 of a with step 3 of b"
+
+
+@pytest.mark.oracle
+def test_a_page_of_recordings_of_two_engines_compares_what_both_have(open_page: Any) -> None:
+    import torch as pytorch
+
+    a, b = training(torch), training(pytorch)
+    page = open_page(microscope.compare(a, b))
+    agrees(page, microscope.compare(a, b))
+    assert "operations and nodes of two engines are not compared" in page.text(".compare")
+
+
+def test_recorded_values_that_only_changed_places_differ_in_the_page(open_page: Any) -> None:
+    def run(x: list[float]) -> Recording:
+        with record(values="all") as rec:
+            torch.tensor(x, requires_grad=True).exp().sum().backward()
+        return rec
+
+    found = microscope.compare(run([1.0, 2.0, 3.0]), run([3.0, 1.0, 2.0]))
+    page = open_page(found)
+    agrees(page, found)
+    assert {"exp operation", "ExpBackward0 node"} <= {name for name, marked in told_rows(page, "events") if marked}
+
+
+def test_long_stretches_alike_are_folded_around_what_differs(open_page: Any) -> None:
+    def run(factor: float) -> Recording:
+        x = torch.ones(3, requires_grad=True)
+        with record() as rec:
+            for i in range(30):
+                x = x * (factor if i == 12 else 1.0)
+        return rec
+
+    found = microscope.compare(run(1.0), run(1.0))
+    assert told_folds(open_page(found)) == ["30 alike"]
+    found = microscope.compare(run(1.0), run(2.0))
+    page = open_page(found)
+    assert told_folds(page) == ["10 alike"] and page.text("[data-testid=first]").startswith("forward: mul [")
+    assert len(page.js("return document.querySelectorAll('[data-testid=events] tbody tr')")) == 30 - 10 + 1
+    agrees(page, found)
+
+
+def told_folds(page: Page) -> list[str]:
+    return page.js("return [...document.querySelectorAll('.fold')].map((row) => row.innerText)")
+
+
+def test_the_page_of_two_recordings_holds_what_only_one_has(open_page: Any, tmp_path: Path) -> None:
     rec = training(torch)
     found = microscope.compare(rec, rec, 1, 2)
     found.to_html(tmp_path / "compare.html")
     data = held((tmp_path / "compare.html").read_text(encoding="utf-8"))
-    assert data["beside"]["first"] == str(found.first) and data["header"]["opens"] == found.first.event_a
-    assert len(data["beside"]["rows"]) == len(found.rows) and None in [row[3] for row in data["beside"]["rows"]]
+    assert data["header"]["opens"] == found.first.event_a
+    page = open_page(found)
+    told_rows(page, "events")
+    cells = page.js("""return [...document.querySelectorAll('[data-testid=events] tbody tr')].map((row) =>
+                       [...row.querySelectorAll('.number')].map((cell) => cell.innerText))""")
+    assert any("none" in row for row in cells) and [row[0] == "none" for row in cells] == [r.a is None for r in found.rows]
+    assert [row[2] == "\u221e" for row in cells] == [math.isinf(r.apart) for r in found.rows]
 
 
 def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
@@ -670,9 +772,10 @@ def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
 
 
 def test_a_page_of_very_many_facts_says_which_steps_it_can_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "FACTS", 30)
+    monkeypatch.setattr(pairs, "ROOM", 30)
     data = held(page_of(training(torch)))
-    assert len(data["compared"]["titles"]) == len(data["compared"]["facts"]) < 3
+    [side] = data["compared"]["sides"]
+    assert 0 < len(side["steps"]) < 3
     assert any("can be compared here" in text for text in data["leftOut"])
 
 

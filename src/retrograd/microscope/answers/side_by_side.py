@@ -20,6 +20,7 @@ from ..plain_text import escaped
 from ..record.recording import Event, Recording, Value
 from .compare import short, spans
 
+RTOL = 1e-5                     # how far norms may be apart
 SHOWN = 30                      # rows of a text
 LARGE = 6_000                   # events that only a rough alignment is made of
 SAID = {"operation": "an operation", "module": "the output of a module", "loss": "a loss", "node": "a backward node",
@@ -74,14 +75,18 @@ class SideBySide:
     """Two recordings side by side.
 
     rows          of Beside, in order          first        the first that differs, or None
+    steps         of each, None: all           rtol         as compare() got it
     differences   the marked rows              only_a, only_b   rows that one recording alone has
     """
 
-    def __init__(self, a: Recording, b: Recording, rows: list[Beside], notes: list[str], titles: tuple[str, str]) -> None:
+    def __init__(self, a: Recording, b: Recording, steps: tuple[int | None, int | None], rtol: float, rows: list[Beside],
+                 notes: list[str]) -> None:
         self.recordings = a, b
+        self.steps = steps
+        self.rtol = rtol
         self.rows = rows
         self.notes = notes
-        self.titles = titles
+        self.titles = title(a, steps[0]), title(b, steps[1])
         self.first = next((row for row in rows if row.marked), None)
 
     @property
@@ -125,7 +130,7 @@ class SideBySide:
 
 @checked
 def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int | None = None, *,
-            rtol: float = 1e-5) -> SideBySide:
+            rtol: float = RTOL) -> SideBySide:
     """Two recordings side by side: of two runs, two engines, a replay; also from files.
 
     step_a, step_b   a training step of each, counted from 1, instead of all; compare(rec, rec, 1, 2): two steps of one
@@ -143,7 +148,7 @@ def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int |
               for name, rec in (("a", a), ("b", b)) if not rec.header.get("norms", True)]
     notes += [f"{lost} events of {name} were dropped after its limit" for name, rec in (("a", a), ("b", b))
               if (lost := sum(rec.dropped.values()))]
-    return SideBySide(a, b, rows, notes, (title(a, step_a), title(b, step_b)))
+    return SideBySide(a, b, (step_a, step_b), rtol, rows, notes)
 
 
 def title(rec: Recording, step: int | None) -> str:

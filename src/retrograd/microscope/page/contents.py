@@ -1,24 +1,23 @@
 """What the page says besides the recording: ledgers, causes of silence, where trouble begins, steps to compare."""
 from __future__ import annotations
 
-from math import inf, isfinite
 from typing import Any
 
-from ..answers.compare import BY_FACTOR, FACTOR, KINDS, Fact, facts, spans, title
 from ..answers.graph_of import links
 from ..answers.ledger import ledger
+from ..answers.side_by_side import SideBySide
 from ..answers.trouble import trouble
 from ..answers.why import Cause, hook_of, why_none
 from ..record.recording import Recording
+from .pairs import pairs
 
 WORK = 5_000_000        # ledgers are written while parameters x nodes are no more
 ASKED = 60              # causes of each sort
-FACTS = 200_000         # of steps that can be compared
 
 
-def answers_of(rec: Recording) -> dict[str, Any]:
+def answers_of(rec: Recording, beside: SideBySide | None) -> dict[str, Any]:
     """ledgers: tensor -> rows; whyNone: tensor -> cause; whyNotFired: hook -> cause; trouble: [event, sentence];
-    compared: facts of steps."""
+    compared: what is compared (pairs.py)."""
     left_out = []
     ledgers: dict[int, list[list[Any]]] = {}
     if not rec.header.get("nodes", True):
@@ -36,32 +35,9 @@ def answers_of(rec: Recording) -> dict[str, Any]:
         "whyNone": {n: told(why_none(rec.tensor_names[n]["name"], rec)) for n in missing[:ASKED]},
         "whyNotFired": {h: told(hook_of(rec, h)) for h in silent[:ASKED]},
         "trouble": [[f.event, str(f)] for f in trouble(rec)] if rec.header.get("norms", True) else [],
-        "compared": compared(rec, left_out),
+        "compared": pairs(rec, beside, left_out),
         "leftOut": left_out,
     }
-
-
-def compared(rec: Recording, left_out: list[str]) -> dict[str, Any]:
-    """What there is to compare of each step: facts are pairs, the place of a [kind, name] and a number."""
-    found = spans(rec)
-    names: dict[Fact, int] = {}
-    numbers: list[list[Any]] = []
-    room = FACTS
-    for span in found:
-        its = facts(rec, span)
-        room -= len(its)
-        if room < 0:
-            left_out.append(f"Only the first {len(numbers)} of {len(found)} steps can be compared here; "
-                            "rec.compare compares all.")
-            break
-        numbers.append([x for fact, n in its.items() for x in (names.setdefault(fact, len(names)), short(n))])
-    return {"kinds": KINDS, "byFactor": BY_FACTOR, "factor": FACTOR, "names": list(names), "facts": numbers,
-            "titles": [title(rec, n + 1, span) for n, span in enumerate(found[:len(numbers)])]}
-
-
-def short(x: float) -> Any:
-    """To 5 digits, as JSON can hold it."""
-    return float(f"{x:.5g}") if isfinite(x) else {inf: "Infinity", -inf: "-Infinity"}.get(x, "NaN")
 
 
 def leaves(rec: Recording) -> list[int]:

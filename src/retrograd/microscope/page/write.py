@@ -34,10 +34,10 @@ def template() -> Any:
 def page_of(rec: Recording, title: str | None = None, beside: Any = None, memory: Any = None) -> str:
     """The page as a text.  beside: a SideBySide whose first recording it is; memory: a Memory of the same time"""
     title = title or f"{' '.join(map(os.path.basename, rec.header.get('argv', [])[:1])) or 'recording'} - retrograd"
-    its = data_of(rec, title)
+    its = data_of(rec, title, beside)
     if beside is not None:
-        its["beside"] = beside_of(beside)
-        its["header"] = {**rec.header, "opens": its["beside"]["opens"]}
+        first = beside.first
+        its["header"] = {**rec.header, "opens": None if first is None or first.event_a < 0 else first.event_a}
     if memory is not None:
         its["memory"] = memory_of(rec, memory)
     data = json.dumps(its, separators=(",", ":"), allow_nan=False)
@@ -55,7 +55,7 @@ def write_page(rec: Recording, path: Any, title: str | None = None, beside: Any 
     write_beside(os.fsdecode(path), lambda file: file.write(text))
 
 
-def data_of(rec: Recording, title: str) -> dict[str, Any]:
+def data_of(rec: Recording, title: str, beside: Any = None) -> dict[str, Any]:
     """What the page reads.  Tables as in docs/trace-format.md, rows as lists; and the drawing (graph_view.py)."""
     drawing = Drawing(rec)
     return {
@@ -69,7 +69,7 @@ def data_of(rec: Recording, title: str) -> dict[str, Any]:
         "vertices": drawing.vertices, "groups": drawing.groups,
         "ofNode": [drawing.of_node[n] for n in range(len(rec.node_rows))],
         "graphs": [[graph.items, graph.rows, graph.edges] for graph in drawing.graphs],
-        **answers_of(rec),
+        **answers_of(rec, beside),
     }
 
 
@@ -81,14 +81,6 @@ def memory_of(rec: Recording, memory: Any) -> dict[str, Any]:
     after = [bisect_right(times, row[1] + row[2]) - 1 for row in rec.rows]
     return {"peak": memory.peak, "text": str(memory),
             "after": [memory.timeline[at][1] if at >= 0 else None for at in after]}
-
-
-def beside_of(found: Any) -> dict[str, Any]:
-    """Two recordings side by side, as the page shows them: rows of [kind, text, where, a, b, apart, marked, event]."""
-    return {"titles": found.titles, "first": "no difference" if found.first is None else str(found.first),
-            "opens": None if found.first is None or found.first.event_a < 0 else found.first.event_a, "notes": found.notes,
-            "rows": [[r.kind, r.text, r.where, *(None if x is None else short(x) for x in (r.a, r.b)), short(r.apart),
-                      r.marked, r.event_a] for r in found.rows]}
 
 
 def stats(rec: Recording, value: int) -> list[Any]:
