@@ -763,3 +763,17 @@ def test_complex_numbers_have_norms_and_nan_is_found_in_one_part(torch: Any) -> 
     with record(m) as rec:
         (m(x) * complex(1, float("nan"))).abs().sum().backward()
     assert any(f.kind == "nan" and f.direction == "forward" and "mul" in str(f) for f in rec.trouble())
+
+
+@pytest.mark.parametrize(("call", "read"), [
+    (lambda w, i: retrograd.nn.functional.cross_entropy(w, i), {"log_softmax": 1, "nll_loss": 2}),
+    (lambda w, i: retrograd.take_along_dim(w, i[:, None], 1), {"unsqueeze": 1, "expand": 1, "gather": 2}),
+    (lambda w, i: w[i[0]], {"select": 2}),
+    (lambda w, i: w[i[0]:], {"select": 1, "slice": 2}),
+])
+def test_indices_are_read_by_the_operation_that_keeps_them(call: Any, read: dict[str, int]) -> None:
+    w, i = retrograd.randn(3, 4, requires_grad=True), retrograd.tensor([2, 0, 1])
+    with record() as rec:
+        call(w, i)
+    ops = {e.label: len(e.get("inputs")) for e in rec.events if e.kind == "op"}
+    assert {label: ops[label] for label in read} == read

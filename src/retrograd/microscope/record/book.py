@@ -52,7 +52,8 @@ class Thread:
         self.number: int = number
         self.open: list[Any] = []                       # nodes of retrograd that run, innermost last
         self.adopting: bool = False                     # ops of this thread are seen
-        self.extra: Any = ()                            # tensors that the next ops read besides their inputs
+        self.extra: Any = ()                            # indices or masks that the next ops may read besides their inputs
+        self.viewing: bool = False                      # whether or not their nodes keep any: a view keeps none
         self.told: int = 0                              # id of the error with which the last pass ended
         self.refused: int = 0                           # id of an error that backward() or grad() was seen to raise
         self.stepping: bool = False                     # inside an optimizer's step, whose ops are its own

@@ -126,17 +126,18 @@ class RetrogradTap(Tap):
         return partial(self.cut, name) if name in CUTS else None
 
     def feeds(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
-        """A function that takes indices or masks, which its op does not show: they are inputs, too."""
+        """A function that takes indices or masks, which its op does not show: they are inputs, too, of the op that keeps them."""
         thread = self.recorder.thread()
-        before = thread.extra
+        before, viewing = thread.extra, thread.viewing
         flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
         if name == "__getitem__":
             flat += bounds(args[1])
         thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
+        thread.viewing = name == "__getitem__"
         try:
             return impl(*args, **kwargs)
         finally:
-            thread.extra = before
+            thread.extra, thread.viewing = before, viewing
 
     def chooses(self, impl: Any, args: Any, kwargs: Any) -> Any:
         """A function that gives values and indices, which its op does not show: they are an output, too."""

@@ -119,7 +119,7 @@ class Witness:
             reserve(j, "op")
             return
         tensors: list[Any] = [t for t in inputs if isinstance(t, TensorBase)]
-        if thread.extra:
+        if thread.extra and (thread.viewing or getattr(node, "holds", True)):
             for t in thread.extra:
                 if not among(t, tensors):
                     tensors.append(t)
