@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +42,60 @@ def test_methods_of_groups_and_their_options_do_what_pytorchs_do(tmp_path: Path)
     for rank in "01":
         mine, other = ((tmp_path / name / rank).read_text().splitlines() for name in ("ours", "theirs"))
         assert len(mine) > 20 and mine == other
+
+
+OPERATIONS = """
+R.SUM | R(T.SUM).op | int(R.MIN) | hash(T.BAND) | T(3) | str(T.AVG) | T.__members__["BOR"] | bool(T.SUM) | R.SUM == T.SUM
+R(T.SUM) == T.SUM | T.SUM == R(T.SUM) | R(T.SUM) == R(T.SUM) | R(T.SUM) == R(T.AVG) | R(T.SUM) == 0 | T.SUM == 0
+R(T.SUM) == "SUM" | R(T.SUM) != T.AVG | T.SUM == None | {R(T.SUM): 1}[T.SUM] | len({R(T.MAX), R(T.MAX), R(T.MIN)})
+isinstance(R.SUM, R) | isinstance(R(T.SUM), R) | isinstance(R(T.SUM), T) | [7, 8][T.AVG] | R(T.SUM).__getstate__()
+loads(dumps(T.MIN)) | loads(dumps(R(T.MIN))) == R.MIN | deepcopy(R(T.MIN)) == R.MIN
+loads(dumps(d._make_nccl_premul_sum(2.5))).factor | d._make_nccl_premul_sum(2.5) == T.PREMUL_SUM
+d._make_nccl_premul_sum(torch.tensor([2.0])).factor | d.reduce_op.AVG | sorted(d.reduce_op.__members__)
+d.reduce_op.__members__["MAX"] | d.supports_complex(R.AVG) | d.supports_complex(R.PRODUCT) | R() | R(0) | R("SUM") | R(None)
+R(T.SUM, 2) | R(R(T.SUM)) | R(op=T.SUM) | R(T.PREMUL_SUM) | T("SUM") | T(-1) | T() | T.SUM < T.AVG | T.SUM + 1 | T.SUM
+R.UNUSED | d._make_nccl_premul_sum(2) | d._make_nccl_premul_sum("a") | d._make_nccl_premul_sum(torch.ones(3))
+d.all_reduce(x, op=0) | d.all_reduce(x, op="sum") | d.all_reduce(x, op=None) | d.reduce(x, 0, op=T)
+d.all_reduce(x, op=R.PREMUL_SUM) | d.reduce_scatter_single(x, x, op=1.0) | d.reduce_scatter(x, [x], op="sum")
+d.all_reduce(x, op=R(T.MAX))
+"""
+
+
+def said_of_operations(torch: Any, d: Any, port: int) -> list[str]:
+    """What each expression gives, or the class of its error."""
+    names = {"torch": torch, "d": d, "R": d.ReduceOp, "T": d.ReduceOp.RedOpType, "deepcopy": copy.deepcopy, "loads": pickle.loads,
+             "dumps": pickle.dumps, "x": torch.ones(1)}
+    d.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=0, world_size=1)
+    said = []
+    for text in OPERATIONS.replace("\n", " | ").strip(" |").split(" | "):
+        try:
+            said.append(f"{text}: {eval(text, names)!r}".partition(" object at")[0].partition("_reduce_op")[0])
+        except Exception as error:
+            said.append(f"{text}: {type(error).__name__}")
+    d.destroy_process_group()
+    return said
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:`torch.distributed.reduce_op` is deprecated:FutureWarning")
+def test_reduce_ops_are_made_compared_pickled_and_refused_as_pytorchs() -> None:
+    theirs = said_of_operations(importlib.import_module("torch"), importlib.import_module("torch.distributed"), free_port())
+    assert len(theirs) > 60 and said_of_operations(torch, d, free_port()) == theirs
+
+
+def test_a_sum_with_a_factor_takes_no_integers_and_needs_the_factor() -> None:
+    d.init_process_group("mpi")
+    try:
+        d.all_reduce(x := torch.ones(2), op=d._make_nccl_premul_sum(torch.tensor(2.5)))
+        assert x.tolist() == [2.5, 2.5]
+        with pytest.raises(TypeError, match="PreMulSum Data type must be half, float, bfloat16 or double, got Long"):
+            d.all_reduce(torch.arange(4), op=d._make_nccl_premul_sum(2.5))
+        with pytest.raises(TypeError, match=r"incompatible function arguments.*_make_nccl_premul_sum\(factor\) gives; got"):
+            d.all_reduce(x, op=d.ReduceOp.PREMUL_SUM)
+        with pytest.warns(FutureWarning, match="`torch.distributed.reduce_op` is deprecated"):
+            assert d.reduce_op.SUM is d.ReduceOp.SUM
+    finally:
+        d.destroy_process_group()
 
 
 def test_a_mean_of_integers_is_refused_as_by_gloo_and_lists_of_objects_are_checked_on_every_rank() -> None:
