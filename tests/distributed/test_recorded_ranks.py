@@ -116,6 +116,28 @@ def test_shards_of_pytorchs_fully_shard_are_the_parameters_whose_whole_gradients
     assert ranks.why_not_fired("late").code == "sharded"
 
 
+@pytest.mark.oracle
+@pytest.mark.once
+def test_on_a_mesh_of_ranks_shards_are_compared_with_the_mean_over_rows_and_dtensors_exchanges_are_seen(tmp_path: Path) -> None:
+    theirs(4, "mesh_sharded.py", str(tmp_path))
+    told = {}
+    for kind in ("mesh", "clipped", "copies", "columns", "row", "parts"):
+        ranks = merge(str(tmp_path / f"{kind}.*.trace"))
+        assert ranks.diverged() is None
+        told[kind] = [] if kind == "parts" else [[one.code for one in ranks.averaged(name)] for name in ("0.weight", "2.bias")]
+    assert told == {"mesh": [["mean", "no_sync", "differs"]] * 2, "clipped": [["differs"]] * 2, "copies": [["mean"]] * 2,
+                    "columns": [["no_sync"]] * 2, "row": [["mean"]] * 2, "parts": []}
+    made = [(one.name, one.bytes, one.error) for one in ranks.exchanges[1] if one.name != "scatter"]
+    assert made == [*[("all_gather_into_tensor", 128, None)] * 3, ("all_reduce", 4, None), ("all_gather_into_tensor", 0, None)]
+    ranks = merge(str(tmp_path / "mesh.*.trace"))
+    assert ranks.averaged("0.weight")[0].text.endswith("each rank keeps its shard, and ranks 0, 1 and 2, 3 the same")
+    assert ranks.averaged("0.weight")[1].text.startswith("averaged among ranks 0, 1 and among ranks 2, 3 alone: no all_reduce")
+    some = merge([rec for rank, rec in ranks.by_rank.items() if rank != 2])
+    assert [one.text for one in some.averaged("2.bias")][:1] == ["there is no recording of rank 2"]
+    clips = [one for one in merge(str(tmp_path / "clipped.*.trace")).exchanges[0] if "mesh_sharded.py" in str(one.where)]
+    assert [one.name for one in clips].count("all_reduce") == 2 + 1        # of two modules' gradients, and of the norm
+
+
 def test_recordings_that_do_not_belong_together_are_refused(ranks: Ranks) -> None:
     with pytest.raises(RecordingError, match="two recordings are of rank 0"):
         merge([ranks.by_rank[0], ranks.by_rank[0]])

@@ -54,14 +54,19 @@ def is_sharded(rec: Recording, name: str) -> bool:
     return any(name.startswith(f"{note.text}." if note.text else "") for note in links(rec).sharded)
 
 
-def scattering(rec: Recording) -> set[int]:
-    """The backward passes in which gradients were reduced and each rank got its shard."""
-    found, open_ = set(), []
+def scattering(rec: Recording) -> dict[int, dict[str, set[tuple[int, ...]]]]:
+    """Backward pass that reduced gradients -> {collective: the ranks of the groups in which it was called}.
+
+    reduce_scatter gives each rank its shard; where a shard is the whole, there is all_reduce alone.
+    """
+    found: dict[int, dict[str, set[tuple[int, ...]]]] = {}
+    open_: list[int] = []
     for e in rec.of("begin", "end", "collective"):
         if e.kind == "begin":
             open_.append(e.get("pass"))
         elif e.kind == "end":
             open_.remove(e.get("pass"))
-        elif e.name == "reduce_scatter_tensor":
-            found.update(open_)
-    return found
+        else:
+            for p in open_:
+                found.setdefault(p, {}).setdefault(e.name, set()).add(tuple(rec.header["groups"][e.group]))
+    return {p: names for p, names in found.items() if {"reduce_scatter_tensor", "all_reduce"} & set(names)}

@@ -9,6 +9,7 @@ import glob
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,17 +145,16 @@ class Ranks:
 
     def calls(self) -> list[tuple[str, int, dict[int, Exchange | None]]]:
         """(group, number from 1, {rank: its call, or None}) of what the ranks of each group call together."""
-        members: dict[str, set[int]] = {}
-        queues: dict[str, dict[int, list[Exchange]]] = {}
+        queues: dict[tuple[str, tuple[int, ...]], dict[int, list[Exchange]]] = {}
         for rank, rec in self.by_rank.items():
-            for name, ranks in rec.header.get("groups", {}).items():
-                members.setdefault(name, set()).update(ranks)
+            groups = rec.header.get("groups", {})
             for one in self.exchanges[rank]:
                 if one.name not in MESSAGES:
-                    queues.setdefault(one.group, {}).setdefault(rank, []).append(one)
+                    members = tuple(groups.get(one.group, self.by_rank))
+                    queues.setdefault((one.group, members), {}).setdefault(rank, []).append(one)
         found: list[tuple[str, int, dict[int, Exchange | None]]] = []
-        for group, of in queues.items():
-            ranks = [rank for rank in self.by_rank if rank in members.get(group, self.by_rank)]
+        for (group, members), of in queues.items():
+            ranks = [rank for rank in self.by_rank if rank in members]
             for i in range(max(map(len, of.values()))):
                 found.append((group, i + 1, {rank: of[rank][i] if i < len(of.get(rank, ())) else None for rank in ranks}))
         return sorted(found, key=lambda row: min(one.began for one in row[2].values() if one is not None))
@@ -223,29 +223,43 @@ class Ranks:
         passes = sorted(set().union(*seen.values()))
         of_pass = {p: {rank: of[p] for rank, of in seen.items() if p in of} for p in passes}
         if any(is_sharded(rec, name) for rec in self.by_rank.values()):
-            synced = [scattering(rec) for rec in self.by_rank.values()]
-            return [self._scattered(p, of_pass[p], [p in some for some in synced]) for p in passes]
+            synced = {rank: scattering(rec) for rank, rec in self.by_rank.items()}
+            return [self._scattered(p, of_pass[p], {rank: some[p] for rank, some in synced.items() if p in some}) for p in passes]
         return [self._averaged(p, of_pass[p]) for p in passes]
 
-    def _scattered(self, step: int, seen: dict[int, tuple[Any, Any]], synced: list[bool]) -> Averaged:
-        """FSDP2: each rank has the gradient of the whole, and keeps the shard of the mean that is its own."""
+    def _scattered(self, step: int, seen: dict[int, tuple[Any, Any]], synced: dict[int, Any]) -> Averaged:
+        """FSDP2: each rank has the gradient of the whole, and keeps the shard of the mean that is its own.
+
+        On a mesh of two dimensions the ranks of a row share the parameter, and all_reduce makes the mean over the rows.
+        """
         local = {rank: a.norm for rank, (a, _) in seen.items()}
         after = {rank: b.norm for rank, (_, b) in seen.items() if b is not None}
-        if not all(synced):
-            which = "some ranks" if any(synced) else "it"
-            return Averaged(step, "no_sync", f"not averaged: set_requires_gradient_sync(False) kept {which} apart", local, after)
-        wholes: list[Any] = [a.array for a, _ in seen.values()]
-        shards: list[Any] = [None if b is None else b.array for _, b in seen.values()]
-        if any(x is None for x in (*wholes, *shards)):
-            return Averaged(step, "cannot_know", "its numbers were not kept: record(values=\"parameters\")", local, after)
-        mean = np.mean([np.asarray(a, np.float64) for a in wholes], 0)
-        if sum(len(b) for b in shards) != len(mean):
-            return Averaged(step, "cannot_know", "its shards are not those of one dimension and of these ranks", local, after)
-        off = norm(np.concatenate(shards) - mean) / (norm(mean) or 1.0)
+        said = partial(Averaged, step, local=local, after=after)
+        shards = {rank: b for rank, (_, b) in seen.items()}
+        rows = set().union(*(groups.get("reduce_scatter_tensor", {(rank,)}) for rank, groups in synced.items()))
+        replicas = set().union(*(groups.get("all_reduce", ()) for groups in synced.values()))
+        if len(synced) < len(self.by_rank) or None in shards.values() and rows <= {(rank,) for rank in synced}:
+            which = "some ranks" if synced else "it"
+            return said("no_sync", f"not averaged: set_requires_gradient_sync(False) kept {which} apart")
+        if sum(map(len, rows)) > len(set().union(*rows)):
+            return said("cannot_know", "parts of the model are sharded over different groups of ranks")
+        if missing := set().union(*rows, *replicas) - set(seen):
+            return said("cannot_know", f"there is no recording of rank {', '.join(map(str, sorted(missing)))}")
+        if len(rows) > 1 and not replicas:
+            return said("no_sync", f"averaged among ranks {' and among ranks '.join(listed(row) for row in sorted(rows))} alone: "
+                        "no all_reduce followed (a mesh of one dimension, or set_requires_all_reduce(False))")
+        if any(x is None or x.array is None for x in (*shards.values(), *(a for a, _ in seen.values()))):
+            return said("cannot_know", "its numbers were not kept: record(values=\"parameters\")")
+        mean = np.mean([np.asarray(a.array, np.float64) for a, _ in seen.values()], 0)
+        whole = [together([shards[rank].array for rank in row], mean.shape) for row in rows]
+        if any(one is None for one in whole):
+            return said("cannot_know", "the ranks' shards together are not the whole parameter")
+        off = max(norm(one - mean) for one in whole) / (norm(mean) or 1.0)
         if off <= EXACT.get(next(iter(seen.values()))[0].dtype, 1e-5):
-            return Averaged(step, "mean", "it is the mean of the ranks' gradients: each rank keeps its shard", local, after)
-        return Averaged(step, "differs", f"the ranks' shards differ from the mean of their gradients by {off:.2g} of its norm: "
-                        "gradients of earlier passes, clipping, or another reduction", local, after)
+            return said("mean", "it is the mean of the ranks' gradients: each rank keeps its shard" + (
+                f", and ranks {' and '.join(listed(row) for row in sorted(rows))} the same" if len(rows) > 1 else ""))
+        return said("differs", f"the ranks' shards differ from the mean of their gradients by {off:.2g} of its norm: "
+                    "gradients of earlier passes, clipping, or another reduction")
 
     def _averaged(self, step: int, seen: dict[int, tuple[Any, Any]]) -> Averaged:
         local = {rank: a.norm for rank, (a, _) in seen.items()}
@@ -298,6 +312,19 @@ class Ranks:
 
 FIRED = Cause("fired", "", "")
 EXACT = {"float16": 1e-2, "bfloat16": 1e-2}     # what sums of these are within
+
+
+def listed(ranks: Iterable[int]) -> str:
+    return ", ".join(map(str, ranks))
+
+
+def together(shards: list[Any], shape: tuple[int, ...]) -> Any:
+    """Shards side by side in the dimension in which they give an array of this shape; None if there is none."""
+    for at, n in enumerate(shape):
+        rest = shape[:at] + shape[at + 1:]
+        if sum(x.shape[at] for x in shards) == n and all(x.shape[:at] + x.shape[at + 1:] == rest for x in shards):
+            return np.concatenate(shards, at)
+    return None
 
 
 def norm(x: Any) -> float:

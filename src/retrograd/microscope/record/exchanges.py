@@ -34,7 +34,7 @@ class Exchanges:
 
     def __init__(self, tap: Any) -> None:
         self.recorder = tap.recorder
-        self.going: dict[int, tuple[Any, int]] = {}             # id -> (the Work, its event)
+        self.going: dict[int, tuple[Any, int]] = {}             # what is under way -> (the Work, its event)
         self.calls: dict[str, int] = {}
         self.hooks: set[int] = set()
 
@@ -59,32 +59,31 @@ class Exchanges:
             self.end(slot, 0, error)
             raise
         if slot >= 0:
-            if work is None:
+            if work is None or not key(work):
                 self.end(slot, now() - began, None)
             else:
-                self.going[id(work)] = work, slot
+                self.going[key(work)] = work, slot
         return work
 
     def wait(self, original: Callable[..., Any], work: Any, args: Any, kwargs: Any) -> Any:
         """Somebody waits for a Work."""
         began, error = now(), None
-        known = self.going.get(id(work))
+        known = self.going.get(key(work))
         try:
             return original(work, *args, **kwargs)
         except BaseException as raised:
             error = raised
             raise
         finally:
-            if known is not None and known[0] is work:
+            if known is not None:
                 self.end(known[1], now() - began, error)
-                self.going.pop(id(work), None)
+                self.going.pop(key(work), None)
 
     def over(self, work: Any) -> None:
         """A Work is over, as somebody found who asked."""
-        known = self.going.get(id(work))
-        if known is not None and known[0] is work:
+        known = self.going.pop(key(work), None)
+        if known is not None:
             self.end(known[1], 0, work.exception())
-            self.going.pop(id(work), None)
 
     def end(self, slot: int, waited: int, error: BaseException | None) -> None:
         rows, recorder = self.recorder.rows, self.recorder
@@ -164,6 +163,12 @@ def plan(kinds: dict[str, Any], put: Callable[[Any, str, Any], None], seat: Any)
             heard(kinds["group"], method, begins(name))
     heard(kinds["work"], "wait", lambda tap, original, args, kwargs: tap.exchanges.wait(original, args[0], args[1:], kwargs))
     heard(kinds["parallel"], "forward", forward)
+
+
+def key(work: Any) -> int:
+    """What tells a Work from others that are under way; of a tensor that will hold a result, its memory (0 of an empty one)."""
+    work = work[0] if isinstance(work, (list, tuple)) and work else work
+    return int(work.data_ptr()) if hasattr(work, "data_ptr") else id(work)
 
 
 def size_of(args: Any) -> int:

@@ -10,6 +10,7 @@ from weakref import ref
 from .._hooked import Hooked
 from ..listen.replaced import ENTRY, replacements
 from ..listen.sites import caller, last_read, variables
+from . import functional_exchanges
 from .book import Thread
 from .exchanges import OF_PYTORCH, plan
 from .fired import OF_OPTIMIZERS, SELDOM, TABLES
@@ -115,12 +116,18 @@ class TorchTap(TorchNumbers):
     def hear_exchanges(self) -> None:
         if self.torch.distributed.is_available():
             self.recorder.swap(self.plan_of_exchanges)
+            if "torch.distributed.tensor" in sys.modules:
+                self.recorder.swap(self.plan_of_functional)
 
     def plan_of_exchanges(self, put: Any, seat: Any) -> None:
         """As plan, for the methods by which ranks exchange tensors."""
         c10d = self.torch._C._distributed_c10d
         plan({"group": c10d.ProcessGroup, "work": c10d.Work, "methods": OF_PYTORCH,
               "parallel": self.torch.nn.parallel.DistributedDataParallel}, put, seat)
+
+    def plan_of_functional(self, put: Any, seat: Any) -> None:
+        """As plan, for the ops by which DTensors exchange their parts."""
+        functional_exchanges.plan(self.torch, put, seat)
 
     def heard(self) -> Any:
         return self.engine.hearing(self.ear)
