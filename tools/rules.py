@@ -251,9 +251,9 @@ def derivatives() -> str:
     lines = [
         "# Derivatives",
         "",
-        "Every op's rules as written in the source: `g` is the gradient of the output `y`; `x`, or `a` and `b`, are",
-        "the inputs. Rules are made of operators and ops, so they are differentiable themselves. Names are those of",
-        "PyTorch's nodes. A node keeps what its rule reads until the backward pass is over.",
+        "The derivative rules of every op, as they stand in the source. `g` is the gradient of the output `y`; `x`, or",
+        "`a` and `b`, are the inputs. Rules call operators and ops only, so they can be differentiated themselves. The",
+        "names are those of PyTorch's nodes. Until the backward pass is over, a node keeps what the last column names.",
         "",
         "Written by `make generate` (tools/rules.py).",
     ]

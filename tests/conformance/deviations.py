@@ -4,189 +4,196 @@ from __future__ import annotations
 
 from conformance.harness import Deviation
 
-PYTHONS_WORDS = "Missing and surplus arguments are reported in Python's own words: same class, same argument"
+PYTHONS_WORDS = "Errors about missing and surplus arguments have Python's wording; class and argument are the same"
 FEW_DTYPES = "There are no tensors of unsigned dtypes except uint8, nor of complex32; these dtypes exist as names only"
-ARRAYS_MIX = "NumPy arrays and tensors mix: PyTorch's refusals are accidents of its NumPy bridge"
-ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about them"
+ARRAYS_MIX = "NumPy arrays and tensors can be mixed in expressions; PyTorch refuses some of these"
+ARRAY_WARNINGS = "Tensors implement NumPy 2's protocol, so NumPy does not warn about them"
 NODE_CLASSES = "Nodes are Python classes: they have base classes and, in the pure build, accept attributes"
 OUR_NAME = "Python's own messages say dtype where PyTorch's say torch.dtype"
-CANCELLED = "Rounding differs near a pole and where nearly all digits cancel"
+CANCELLED = "Rounding differs near poles and where nearly all digits cancel"
 LIVE_HOOKS = "A hook may remove itself, also in state dicts and optimizers"
 HALF_DONE = "A call that fails changes nothing"
-LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
-NOT_SAVED = "A few ops save other tensors than PyTorch, or in another order; saved-tensor hooks see the difference"
+LIKE_A_LIST = "ModuleList.insert inserts modules where list.insert would"
+NOT_SAVED = "A few ops save other tensors than PyTorch's, or in another order, which saved-tensor hooks can see"
 RETAINED = (
-    "If a node's second output retains its gradient and is then edited in place, .grad is its own gradient; PyTorch keeps "
-    "another tensor's"
+    "If a node's second output retains its gradient and is then edited in place, .grad is its own gradient; PyTorch "
+    "stores another tensor's"
 )
 FOLLOWS = (
-    "retain_grad follows a tensor whose shape changes in place: PyTorch keeps the gradient in the old shape, and fails once "
-    "such a tensor is edited"
+    "retain_grad follows a tensor whose shape changes in place; PyTorch keeps the gradient in the old shape, and "
+    "fails once such a tensor is edited"
 )
-AS_IT_IS = "Nodes show a negative dim, or an omitted correction, as the number it stands for"
+AS_IT_IS = "Attributes of nodes show a negative dim, or an omitted correction, as the number it stands for"
 NO_FAST_PATH = (
-    "Transformer layers compute the same in inference as in training: PyTorch's fast path leaves padded places 0 and "
-    "mistakes an additive mask for a boolean one"
+    "Transformer layers compute the same in inference as in training; PyTorch's fast path sets padded positions to 0"
+    " and mistakes an additive mask for a boolean one"
 )
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
-    "x.conj() has memory of its own. Edits of x show in it and its edits show in x, except those that a NumPy array "
-    "makes. After an edit of x its grad_fn is AsStridedBackward0, and a pickle keeps its values instead of the "
+    "x.conj() has memory of its own. An edit of either shows in the other, unless it is made through a NumPy array. "
+    "After an edit of x, the grad_fn of x.conj() is AsStridedBackward0, and its pickle stores values instead of a "
     "conjugate bit",
-    "If a complex gradient is zero, the sign of the zero may differ",
-    "The DLPack capsule of a conjugated tensor has a copy of its numbers; PyTorch's has those that are not conjugated. "
-    "The same holds for the imaginary part of a conjugated tensor, which PyTorch exports without its sign",
-    "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, "
-    "slice_scatter and scatter_reduce, which PyTorch refuses to record. A complex convolution is one node; PyTorch "
-    "records several",
-    "torch.sym_int, sym_max and similar functions take numbers and call neither __torch_function__ nor function modes",
+    "Complex gradients that are zero may differ in the sign of the zero",
+    "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
+    "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
+    "embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and scatter_reduce are "
+    "differentiable for complex tensors; in PyTorch they are not. A complex convolution is one node; PyTorch records"
+    " several",
+    "torch.sym_int, sym_max and similar functions accept numbers only and call neither __torch_function__ nor "
+    "function modes",
     "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
-    "is_autocast_cpu_enabled and similar functions are not deprecated: they give no warning",
+    "is_autocast_cpu_enabled and similar functions do not warn that they are deprecated",
     "torch.distributed uses MPI in place of gloo. Slices are reduced in place, where gloo writes to other elements. "
-    "gather of complex numbers, uneven all_to_all, int16 and sums of bools work. 16-bit floats are summed in float32",
-    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params "
-    "and delayed reduction; its model cannot be copied or pickled",
-    "quasirandom.SobolEngine has direction numbers for 1111 dimensions and refuses more; PyTorch has 21201",
-    "FlopCounterMode counts products inside LSTM and Bilinear, which PyTorch's does not, and counts the weight "
-    "gradient of a grouped convolution once. It does not accept formulas from the program",
-    "A profile cannot start inside another profile or inside a recording; PyTorch warns and goes on",
-    "share_memory_() refuses views, and other tensors over the same memory keep the old memory; in PyTorch all of "
-    "them move",
-    "torch.ops.aten has names without schemas and a fixed list of overloads; all overloads of a name call the same "
-    "function",
+    "gather of complex tensors, uneven all_to_all, int16 and sums of bools work, unlike in gloo. 16-bit floats are "
+    "summed in float32",
+    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params"
+    " and delayed reduction. A wrapped model cannot be copied or pickled",
+    "quasirandom.SobolEngine has at most 1111 dimensions; PyTorch's has up to 21201",
+    "FlopCounterMode also counts the products inside LSTM and Bilinear, and counts the weight gradient of a grouped "
+    "convolution once. It accepts no custom formulas",
+    "Starting a profile inside another profile or inside a recording is an error; PyTorch warns and goes on",
+    "share_memory_() refuses views, and moves only the tensor itself; PyTorch moves every tensor over the same "
+    "memory",
+    "Operators in torch.ops.aten have no schemas, and their overloads are a fixed list; all overloads of an operator"
+    " call the same function",
     "resize_ past the end of the memory gives the tensor memory of its own; in PyTorch the shared storage grows",
     "Editing an inference tensor outside inference mode raises before anything changes, even if another error would "
     "follow; PyTorch edits first",
     "In-place scatter and index functions change nothing if an index is out of range or the source is too short; "
     "PyTorch has by then written the elements before it",
-    "These are differentiable or accepted here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a "
-    "source larger than the index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with "
-    "a negative start, pow and logaddexp beside a bool tensor, vander by its input, take_along_dim on tensors of any "
-    "strides",
-    "Tensor.__radd__(3, t) and similar: compiled operators reject the number with Python's own message, even where "
+    "These work here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a source larger than the "
+    "index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with a negative start, pow"
+    " and logaddexp beside a bool tensor, the gradient of vander, take_along_dim on tensors of any strides",
+    "In the compiled build, Tensor.__radd__(3, t) and similar calls fail with Python's own message, even where "
     "PyTorch has one",
-    "sum(None) and mean(None) are recorded as if dim were not given: SumBackward0, where PyTorch has SumBackward1",
+    "sum(None) and mean(None) are recorded as sum() and mean(): SumBackward0, where PyTorch has SumBackward1",
     "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not accept NumPy's names for their "
     "arguments (x=, a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",
     "addmv_ and baddbmm_ raise if the output's memory overlaps itself; PyTorch performs every write in turn",
     "A list of floats and a negative int cannot become a uint8 tensor; in PyTorch the int wraps around",
-    "If a node saved a view that is edited again later, the error names the view's node, AsStrided; PyTorch names the "
-    "operation's node",
-    "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a "
-    "few functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
-    "If a layer has two wrong arguments, the error may name the other one; out= is checked last",
-    "batch_norm without running statistics has the gradients of its formula for inputs of any strides, and "
-    "interpolation to a width of 1, antialiased or of uint8, that of its filter; PyTorch gives other numbers there, "
-    "or an internal error",
+    "If a tensor that backward needs is a view and was edited, the error names the view's node (AsStrided); PyTorch "
+    "names the operation's node",
+    "If an output of unbind, split or chunk can no longer be used after an edit, and an argument is wrong as well, a"
+    " few functions (transpose, sum, view, in-place operations) report the argument; PyTorch reports the view",
+    "If two arguments of a layer are wrong, the error may name a different one than PyTorch's. out= is checked last",
+    "batch_norm without running statistics has the right gradients whatever the strides of its input, and so has "
+    "interpolation to a width of 1 when it is antialiased or of uint8; there PyTorch gives other numbers or an "
+    "internal error",
     "The random numbers that a layer draws do not depend on the strides of its input",
-    "If a layer has nothing to compute (no images, classes or windows), its gradients are zero; PyTorch's are nan, an "
-    "error or uninitialised memory",
+    "A layer with nothing to compute (no images, classes or windows) has zero gradients; PyTorch gives nan, an error"
+    " or uninitialised memory",
     "In half precision logsumexp and logcumsumexp accumulate in float32, and Muon's Newton-Schulz steps sum in "
     "another order",
-    "In steps of float64 parameters a learning rate in a float32 tensor acts as a Python number; betas may be tensors "
-    "with foreach",
+    "When an optimizer updates float64 parameters, a learning rate in a float32 tensor acts like a Python number. "
+    "With foreach, betas may be tensors",
     "A new dim of one element has stride 0, and an empty slice starts where its tensor begins, as in NumPy",
-    "An edit whose operand shares memory with what it writes reads all of the operand first; PyTorch, where it allows "
-    "this, reads in loop order",
-    "After set_(), a view has no gradient and a leaf keeps its AccumulateGrad; PyTorch's views fail if their base is "
-    "too small",
-    "A view of a leaf made under no_grad counts as one that requires grad: a second backward without retain_graph "
-    "fails at other nodes than in PyTorch, and so does an edit of what nodes keep",
-    "An index into an empty dimension raises that it is out of range; PyTorch's error mentions a storage or an "
+    "If the operand of an in-place operation shares memory with the result, the whole operand is read first; where "
+    "PyTorch allows this, it reads and writes element by element",
+    "After set_(), a view has no gradient, and a leaf keeps its AccumulateGrad. PyTorch's views fail if their base "
+    "is too small",
+    "A view of a leaf that was made under no_grad counts as requiring grad. A second backward without retain_graph "
+    "therefore fails at other nodes than in PyTorch, and so does backward after an edit of a saved tensor",
+    "An index into an empty dimension is reported as out of range; PyTorch's error mentions a storage or an "
     "assertion",
-    "With dims=() var and std have the gradient of var and std over all dims; PyTorch assumes 1 element",
-    "histc counts numbers even if range times bins overflows; PyTorch drops them or puts them into the first bin",
-    "With an out= of a wider dtype logsumexp, var and std round to the input's dtype first; logsumexp accepts dims=()",
-    "Tensors can expand to as many elements as NumPy can count: fewer than 2**63 bytes",
+    "With dim=(), the gradient of var and std is that over all dims; PyTorch computes it as if there were one "
+    "element",
+    "histc counts values correctly even if the range times the number of bins overflows; PyTorch drops them or puts "
+    "them into the first bin",
+    "If out= has a wider dtype than the input, logsumexp, var and std round to the input's dtype first. logsumexp "
+    "accepts dim=()",
+    "Expanded tensors must have fewer than 2**63 bytes, NumPy's limit",
     "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
-    "If a tensor's shape was changed under no_grad, or a leaf's through .data, so that its node does not know, backward "
-    "continues as long as the rules can handle it; PyTorch checks the size of every gradient",
-    "If a pack hook fails in register_hooks, the saved tensor has no hooks; in PyTorch it has hooks that hold nothing",
+    "If a tensor's shape was changed under no_grad, or a leaf's through .data, its node does not know. Backward then"
+    " continues as long as the shapes of gradients fit together; PyTorch checks the size of each",
+    "If the pack hook fails in register_hooks, the saved tensor stays without hooks; in PyTorch it is left with "
+    "hooks and nothing packed",
     "Inside torch.func.vmap a Function with generate_vmap_rule calls forward, setup_context and backward once per "
-    "sample. A Function with a vmap rule of its own gets gradients of whole batches in backward, as its forward got "
-    "values of whole batches",
-    "A seed gives PyTorch's random values to the last bit on processors with AVX2, except for gamma, Dirichlet and Gumbel "
-    "ones. Where nothing is compiled, the last bits of normal values, and of arange and linspace in float64, differ too. "
-    "On Intel processors bernoulli_ with a number, and hence dropout, differ as well: there PyTorch "
-    "draws them with MKL, and retrograd draws them as PyTorch does on other processors",
+    "sample. A Function with its own vmap rule gets whole batches in backward, as in forward",
+    "On processors with AVX2, a seed gives PyTorch's random values to the last bit, except for gamma, Dirichlet and "
+    "Gumbel values. In the pure build, the last bits of normal values, and of arange and linspace in float64, differ"
+    " too. On Intel processors bernoulli_ with a number, and hence dropout, differ as well: there PyTorch draws them"
+    " with MKL, and retrograd draws them as PyTorch does on other processors",
     "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's agrees "
     "only for a norm over all dims or over all but the last",
-    "If a product contains a zero and inf or nan, fewer of prod's second derivatives are nan than in PyTorch",
-    "If a function that torch.func transforms edits a captured tensor, the error does not name the operation. "
+    "If the input of prod contains both a zero and inf or nan, fewer of its second derivatives are nan than in "
+    "PyTorch",
+    "If a function under a torch.func transform edits a captured tensor in place, the error does not name the operation. "
     "torch.autograd.grad works inside such a function, and vmap allows requires_grad_() and backward() on captured "
     "tensors",
-    "Memory formats change nothing: memory_format=torch.channels_last is accepted, but elements stay in C order. So "
-    "stride() differs, and with it what view() can do afterwards; is_contiguous() answers for C order whatever the "
-    "format",
+    "Memory formats have no effect: memory_format=torch.channels_last is accepted, but elements stay in C order. "
+    "stride() therefore differs, and with it which view() is possible afterwards; is_contiguous() reports C order "
+    "whatever the format",
     "__torch_function__ is called before arguments are checked; for functions in C PyTorch checks them first. "
-    "Functions that call several of PyTorch's (optimizer steps, torch.save, nn.init) report fewer or other calls",
+    "Functions made of several calls (optimizer steps, torch.save, nn.init) report fewer or other calls than "
+    "PyTorch's",
     "torch.save writes and torch.load reads PyTorch's zip format (since 1.6): no files saved with "
     "_use_new_zipfile_serialization=False, and no TorchScript",
-    "as_strided_scatter's gradient of input is the derivative: 0 where src was written, passed on elsewhere; "
-    "PyTorch's is the other way round. If a view shows an element twice (as_strided), an in-place edit changes it "
-    "once; PyTorch changes it once per appearance",
-    "Inside torch.func.grad, vjp and similar transforms tensors are plain Tensors, not GradTrackingTensor; inside "
-    "vmap their type() is a subclass of Tensor. jacrev, jacfwd and hessian work by rows and columns and do not call "
-    "vmap",
+    "The gradient of as_strided_scatter's input is 0 where src was written and the output's gradient elsewhere; in "
+    "PyTorch it is the other way round. If a view made by as_strided shows an element twice, an in-place operation "
+    "changes it once; PyTorch changes it once per appearance",
+    "Inside torch.func.grad, vjp and similar transforms, tensors are plain Tensors, not GradTrackingTensor; inside "
+    "vmap they are of a subclass of Tensor. jacrev, jacfwd and hessian compute row by row or column by column and do"
+    " not use vmap",
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
-    "backward passes. A Function's jvp is called then: since it is linear, it is called with zeros that require grad, "
-    "and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have tangents "
-    "as well",
-    "Functions of tensors on device=\"meta\" compute with zeros, so they take time and, while they run, memory. A "
-    "parameter there is of class Tensor, and its storage reports the CPU",
-    "torch.func.vmap warns of a performance drop for other functions than PyTorch does, and runs those sample by "
-    "sample. With randomness='different' some functions draw for one sample after another",
+    "backward passes. Only then is a Function's jvp called. It is linear, so it is called with zeros that require "
+    "grad, and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have "
+    "tangents as well",
+    "Functions of tensors on device=\"meta\" really compute, on zeros, so they take time and, while they run, memory. "
+    "A parameter moved there is a plain Tensor, and its storage reports the CPU",
+    "torch.func.vmap runs some functions sample by sample, and warns of them; they are not the ones that PyTorch "
+    "warns of. With randomness='different', some functions draw their numbers sample by sample",
     "torch._foreach_add and similar functions record the plain operation once per tensor, not one node for all",
-    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t samples by their parameters (rsample of "
-    "torch.distributions) are exact to rounding; PyTorch approximates them, with errors of up to 0.5 %. VonMises's "
-    "Bessel functions are exact to rounding, too; PyTorch's have six digits",
-    "A convolution of an input without channels gives the weight's output channels, each filled with its bias; "
-    "PyTorch's result has no channels and the bias no gradient",
-    "Circular padding is refused if cropping leaves nothing to repeat; if it leaves something, that is repeated, "
-    "where PyTorch reads uninitialised memory",
+    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t samples with respect to their parameters (rsample "
+    "of torch.distributions) are exact to rounding; PyTorch approximates them, with errors of up to 0.5 %. "
+    "VonMises's Bessel functions are exact to rounding, too; PyTorch's have six digits",
+    "A convolution of an input without channels returns the bias in every output channel; PyTorch's result has no "
+    "channels, and its bias gets no gradient",
+    "Circular padding together with cropping repeats what cropping leaves, and is refused if it leaves nothing; "
+    "PyTorch reads uninitialised memory",
     "A transposed convolution of a non-empty batch is refused if its result would have no elements; in float32 "
     "PyTorch accepts it where oneDNN computes it",
-    "mode returns the index of the last element with that value; among more than 16 elements PyTorch's index depends "
-    "on its sort",
-    "huber_loss is differentiable with a target of another dtype, and channel_shuffle of a tensor without channels; "
-    "PyTorch raises",
-    "Bilinear with zero features gives 0; PyTorch fails",
+    "mode returns the index of the last element with the most frequent value; with more than 16 elements, PyTorch's "
+    "index depends on its sort",
+    "huber_loss is differentiable with a target of another dtype, and so is channel_shuffle of a tensor without "
+    "channels; PyTorch raises",
+    "Bilinear with zero input features returns 0; PyTorch fails",
     "attention, EmbeddingBag, cdist and other functions have second derivatives that PyTorch lacks; half precision "
     "works where PyTorch has no kernel for it",
     "With scale_grad_by_freq EmbeddingBag divides each row's gradient by how often that row was read, and so does "
     "Embedding's second derivative, like its first; PyTorch divides by the counts of other rows, or not at all",
-    "In float32 without padding_idx EmbeddingBag with include_last_offset leaves out what lies behind the last offset; "
-    "PyTorch leaves it out of the sum, but divides by its number and gives it a gradient",
-    "ctc_loss treats a blank among its targets, where none should be, like any other class; PyTorch's sum over paths "
-    "then loses its meaning, so the values differ",
+    "EmbeddingBag with include_last_offset ignores indices behind the last offset. In float32 without padding_idx, "
+    "PyTorch leaves them out of the sum, but counts them in the mean and gives them a gradient",
+    "ctc_loss treats a blank among the targets, which should contain none, like any other class; PyTorch gives "
+    "another value",
     "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads "
     "past the end, or packs fewer steps than it counts",
-    "If nearest or antialiased interpolation keeps the size, its gradient is that of a copy; PyTorch's is that of the "
-    "filter",
-    "With differentiable=True optimizer steps keep the first momentum of SGD, tensor learning rates and ASGD's rates "
-    "in the graph, replace state instead of editing it, and take the derivative of a square root at 0 as 0. PyTorch "
-    "cuts gradients off, refuses the second step's backward, or gives nan there",
+    "If nearest or antialiased interpolation keeps the size, its gradient is passed on unchanged; PyTorch's goes "
+    "through the filter",
+    "With differentiable=True, SGD's first momentum, learning rates in tensors and ASGD's rates stay in the graph, "
+    "state is replaced instead of edited, and the derivative of a square root at 0 is 0. There PyTorch cuts "
+    "gradients off, refuses the backward pass of the second step, or gives nan",
     "If an optimizer's step fails, the parameters it did not reach get no state, and with foreach=True and nesterov "
-    "gradients stay unchanged. Adafactor skips empty parameters. LBFGS reads a tensor lr but does not keep it, so a "
-    "scheduler does not change its state; its line search finds nothing if max_eval=0 allows no evaluation. "
-    "fused=True accepts options that are not bools. A scheduler that rejects its options leaves none of them in the "
-    "groups",
+    "gradients stay unchanged. Adafactor skips empty parameters. LBFGS copies the value of a tensor lr, so a "
+    "scheduler does not change its state; with max_eval=0, its line search finds nothing. fused=True accepts options"
+    " that are not bools. A scheduler that rejects its options leaves the parameter groups unchanged",
     "fractional_max_pool rejects empty windows; PyTorch gives -inf for them",
-    "torch.save's errors of files are OSErrors that name the file, and RuntimeErrors as PyTorch's",
-    "A state dict from spectral_norm before 0.4.1 gets the v of least norm, and after remove_spectral_norm plain state "
-    "dicts load; PyTorch's v is noise where the weight has dependent rows, and its hook stays",
-    "grid_sample, affine_grid, pdist and pack_padded_sequence record other nodes. In second derivatives grid_sample's "
-    "nearest mode gives None as the gradient with respect to the grid",
+    "When torch.save cannot write a file, its error is both an OSError that names the file and a RuntimeError, as "
+    "PyTorch's is",
+    "For a state dict of spectral_norm from before PyTorch 0.4.1, v is the solution of least norm; PyTorch's is "
+    "noise if the weight has dependent rows. After remove_spectral_norm, plain state dicts load; in PyTorch a hook "
+    "is left behind",
+    "grid_sample, affine_grid, pdist and pack_padded_sequence record other nodes than in PyTorch. In second "
+    "derivatives, the gradient of grid_sample's nearest mode with respect to the grid is None",
     "Wishart.rsample is differentiable, GeneralizedPareto computes in float64, and divergences between distributions "
     "of different batch shapes broadcast; PyTorch raises in these cases",
     "Small tensors in batches from DataLoader workers are not in shared memory, and Tensor.is_shared() says so",
-    "Embeddings with max_norm rescale no row if an index is out of range; PyTorch has already rescaled those before it",
-    "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of "
-    "its batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the "
-    "first",
-    "Under autocast(\"cpu\") an LSTM computes only its products in the lower dtype and the rest in float32; PyTorch "
+    "If an index is out of range, an embedding with max_norm rescales no row; PyTorch has by then rescaled the rows "
+    "before it",
+    "If a DataLoader worker cannot send an item (a function, a tensor with a graph), the loader raises in place of "
+    "its batch; PyTorch waits forever. A failed worker_init_fn is reported for every batch; PyTorch reports it once",
+    "Under autocast(\"cpu\"), an LSTM computes its matrix products in the lower dtype and the rest in float32; PyTorch "
     "computes all of it in the lower dtype",
 )
 
@@ -325,14 +332,14 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "sequence numbers are per thread",
         "-> ([[0, 1, 2], [0, 1, 2]], True)",
         "-> ([[0, 1, 2], [0, 1, 2]], False)",
-        "Nodes' sequence numbers rise across all threads; within one thread they are PyTorch's",
+        "All threads share one counter for the sequence numbers of nodes; in PyTorch each thread has its own",
     ),
     T(
         "grad_attribute",
         "zero_ between passes",
         "-> (True, tensor([2., 4.]), 3)",
         "-> (True, tensor([2., 4.]), 2)",
-        "Sums inside a pass do not count as edits of the resulting gradient",
+        "Adding gradients up during a pass does not raise the version of the result",
     ),
     T(
         "scalars_and_protocols",
@@ -351,7 +358,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "library_ops",
         "fake2 !! RuntimeError operator foo::nope does not exist",
         "fake2 -> <function <lambda>.<locals>.<lambda> at 0xADDRESS>",
-        "torch.library.register_fake takes operators that nobody has defined: libraries define some in C++ for PyTorch",
+        "torch.library.register_fake accepts operators that are not defined, since libraries define some of them in C++",
     ),
     T(
         "backward_roots",
@@ -384,7 +391,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "imatmul",
         "-> ok/None",
         "-> NotImplemented",
-        "__imatmul__ exists, and declines: `a @= b` is `a = a @ b`, as in PyTorch",
+        "__imatmul__ exists and returns NotImplemented: `a @= b` means `a = a @ b`, as in PyTorch",
     ),
     Deviation(
         "indexing_reads",
@@ -397,7 +404,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "grad_fn_names",
         "'_saved_A', '_saved_LU', '_saved_pivots', '_saved_result'",
         "'_saved_A', '_saved_result'",
-        "The determinant keeps no factorization",
+        "The determinant saves no factorization",
     ),
     T(
         "suite_edges",
@@ -561,6 +568,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "-> [[2]]",
         "!! builtins.RuntimeError: the output's shape of this ExpBackward0 is not known: a node keeps it once somebody read "
         "grad_fn of the tensor that it made",
-        "A node knows its output's shape only after grad_fn of the tensor it made has been read",
+        "A node knows the shape of its output only once grad_fn of the tensor that it made has been read",
     ),
 )

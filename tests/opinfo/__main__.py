@@ -15,15 +15,17 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "opinfo.md"
 HEAD = """# PyTorch's own samples
 
 The `torch` package ships samples for its operations (OpInfo, `torch.testing._internal.common_methods_invocations`).
-`python -m tests.opinfo` runs every operation that both sides have on all of them, on PyTorch {release} and on retrograd, and
-writes this page; a part of it runs as a test. It compares values, dtypes, shapes, `requires_grad`, first and second gradients in
-float64 and complex128 for the same output gradients, the method and the in-place form, in float64, float32, float16, bfloat16,
-complex128, complex64, int64, int32, uint8 and bool; for inputs that must fail, the exception's class and first sentence. A
-sample agrees if all of that does.
+`python -m tests.opinfo` runs every operation that both libraries have on all of these samples, on PyTorch {release} and on
+retrograd, and writes this page; a part of them runs as a test. A sample agrees if all of this does:
 
-Uninitialised memory is compared by shape and dtype, random numbers by value, from the same seed. If elements are equal, an
-index may name any of them. If only one side records a gradient, that is fine when nothing flows through it. Where PyTorch
-has no second derivative, retrograd's is not compared.
+- values, dtypes, shapes and `requires_grad`, in float64, float32, float16, bfloat16, complex128, complex64, int64, int32, uint8
+  and bool, for the function, the method and the in-place form;
+- first and second gradients for the same output gradients, in float64 and complex128;
+- for inputs that must fail, the class and the first sentence of the exception.
+
+Uninitialised memory is compared by shape and dtype only. Random values must be equal, given the same seed. Where several elements
+are equal, an index may name any of them. If only one library records a gradient, that counts as a difference only if the gradient
+is not zero. Where PyTorch has no second derivative, retrograd's is not compared.
 """
 
 
@@ -66,7 +68,7 @@ def page(found: list[Tally], release: str) -> str:
     for t in found:
         if not t.samples:
             outside.setdefault(next(iter(t.outside), "has no samples of dtypes that we have"), []).append(t.name)
-    lines += ["", "## Not run", "", "Operations of which we lack the function, or all of whose samples need what we lack:", ""]
+    lines += ["", "## Not run", "", "Operations that retrograd lacks, and operations whose samples all need something that it lacks:", ""]
     missing = sorted({name for why, names in outside.items() for name in names})
     lines += [", ".join(f"`{n}`" for n in missing) + ".", ""]
     return "\n".join(lines)

@@ -9,29 +9,29 @@ from pathlib import Path
 CPU = Path("/proc/cpuinfo")
 INTEL = [
     (r"nn\.functional\.(\w*dropout\w*|scaled_dot_product_attention|multi_head_attention_forward)|bernoulli|native_dropout\w*",
-     r".*", "PyTorch draws these by MKL on this processor"),
+     r".*", "PyTorch draws these with MKL on this processor"),
 ] if CPU.exists() and "GenuineIntel" in CPU.read_text() else []
 
 WHERE = INTEL + [
     (r"gradient", r"error.*", "tensors on the meta device"),
-    (r"__r\w+__", r"error.*requires a 'TensorBase' object.*", "Python's own words for an operator that is compiled"),
+    (r"__r\w+__", r"error.*requires a 'TensorBase' object.*", "compiled operators raise Python's own message"),
     (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),
-    (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounded at other places in half precision"),
+    (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounds half precision at other steps"),
     (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),
     (r"cholesky_(solve|inverse)", r".*gradient.*",
-     "PyTorch's gradient is not zero at the entries of the factor that are never read"),
-    (r"linalg\.norm\.subgradients_at_zero", r".*second gradient.*", "at zero PyTorch's second derivative is nan, ours is not"),
+     "PyTorch's gradient is not zero for entries of the factor that are never read"),
+    (r"linalg\.norm\.subgradients_at_zero", r".*second gradient.*", "PyTorch's second derivative at zero is nan, retrograd's is not"),
     (r"nn\.functional\.soft_margin_loss|histc|nn\.functional\.multi_head_attention_forward|native_layer_norm", r".*float16.*",
-     "rounded once here, several times in half precision there"),
-    (r"aminmax|amax|amin", r"error.*", "of 65 dimensions: NumPy's arrays have at most 64"),
+     "PyTorch rounds several times in half precision, retrograd once"),
+    (r"aminmax|amax|amin", r"error.*", "65 dimensions: NumPy's arrays have at most 64"),
     (r"native_layer_norm", r".*second gradient.*", "PyTorch's own second derivative fails"),
     (r"chalf|to_sparse|complex", r".*", "complex or sparse"),
-    (r"max_pool2d_with_indices_backward", r".*", "an operator of torch.ops.aten that torch has no function for"),
+    (r"max_pool2d_with_indices_backward", r".*", "exists in torch.ops.aten only"),
     (r"as_strided_scatter", r".*gradient.*",
-     "PyTorch's gradient of input is that inside the part, where the derivative is 0, and 0 outside it"),
-    (r"special\.bessel_(j0|y1)", r".*float64.*result.*", "PyTorch's is off by up to 3e-7 between 4 and 26"),
-    (r"linalg\.det", r".*second gradient.*", "of a singular matrix"),
-    (r"cov|(svd|pca)_lowrank", r".*second gradient.*", "rounding: the condition of the second derivative magnifies it"),
+     "PyTorch's gradient of input is 0 outside the written part, where it should be passed on, and not 0 inside"),
+    (r"special\.bessel_(j0|y1)", r".*float64.*result.*", "PyTorch's values are off by up to 3e-7 between 4 and 26"),
+    (r"linalg\.det", r".*second gradient.*", "the matrix is singular"),
+    (r"cov|(svd|pca)_lowrank", r".*second gradient.*", "rounding: the second derivative is badly conditioned"),
 ]
 
 
