@@ -68,7 +68,8 @@ def page(found: list[Tally], release: str) -> str:
     for t in found:
         if not t.samples:
             outside.setdefault(next(iter(t.outside), "has no samples of dtypes that we have"), []).append(t.name)
-    lines += ["", "## Not run", "", "Operations that retrograd lacks, and operations whose samples all need something that it lacks:", ""]
+    lines += ["", "## Not run", "",
+              "Operations that retrograd lacks, and operations whose samples all need something that it lacks:", ""]
     missing = sorted({name for why, names in outside.items() for name in names})
     lines += [", ".join(f"`{n}`" for n in missing) + ".", ""]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What distributions share whose parameter is given as probs or as logits."""
+"""What distributions with a parameter given as probs or logits share."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ BOTH = "Either `probs` or `logits` must be specified, but not both."
 
 
 class Chances(Distribution):
-    """probs, or logits: their log odds (of one outcome of several: the logarithm, but for a constant).
+    """probs, or logits: their log odds (for several outcomes, log probabilities up to a constant).
 
     One of them is given; the other is made when asked for.   `_binary`: of two outcomes.
     """
@@ -41,12 +41,12 @@ class Chances(Distribution):
 
     @lazy_property
     def logits(self) -> Any:
-        """log odds"""
+        """Log odds."""
         return probs_to_logits(self.probs, is_binary=self._binary)
 
     @lazy_property
     def probs(self) -> Any:
-        """Chances."""
+        """Probabilities."""
         return logits_to_probs(self.logits, is_binary=self._binary)
 
 

@@ -24,7 +24,7 @@ class Half(TransformedDistribution):
 
     @property
     def scale(self) -> Any:
-        """Of the whole distribution."""
+        """The scale of the whole, unfolded distribution."""
         return self.base_dist.scale
 
     @property

@@ -24,7 +24,7 @@ class Located:
 
 
 class LocScale(Located):
-    """Numbers of one shape, moved by loc and stretched by scale."""
+    """A standard distribution, shifted by loc and scaled by scale."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -9,21 +9,21 @@ __all__: list[str] = []
 
 
 class Relaxed(TransformedDistribution):
-    """A base that is soft in its logarithms, transformed back."""
+    """A relaxed distribution of logarithms, transformed back."""
 
     has_rsample = True
 
     @property
     def temperature(self) -> Any:
-        """How soft."""
+        """The temperature: the lower, the closer draws are to the corners."""
         return self.base_dist.temperature
 
     @property
     def logits(self) -> Any:
-        """Logarithms of odds, or of chances."""
+        """Log odds, or log probabilities."""
         return self.base_dist.logits
 
     @property
     def probs(self) -> Any:
-        """Chances."""
+        """Probabilities."""
         return self.base_dist.probs

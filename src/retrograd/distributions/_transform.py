@@ -1,4 +1,4 @@
-"""What a transform is, its inverse, several one after the other, and one over more dims."""
+"""Transforms, their inverses, compositions, and transforms of independent dims."""
 from __future__ import annotations
 
 import math
@@ -53,7 +53,7 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        """The sign of the slope, where that is the same everywhere."""
+        """The sign of the derivative, if it is the same everywhere."""
         raise NotImplementedError
 
     def _made(self) -> tuple[Any, ...]:
@@ -119,7 +119,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """The other direction of a transform."""
+    """The inverse of a transform."""
 
     def __init__(self, transform: Any) -> None:
         super().__init__(cache_size=transform._cache_size)

@@ -31,7 +31,7 @@ class Constraint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        """The class without its underscore, and the bounds there are."""
+        """The class without its underscore, and its bounds."""
         names = [name for name in ("lower_bound", "upper_bound") if self._shows and hasattr(self, name)]
         bounds = [f"{name}={getattr(self, name)}" for name in names]
         return f"{self.__class__.__name__[1:]}({', '.join(bounds)})"
@@ -40,7 +40,7 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Depends on other parameters: cannot be checked by itself."""
+    """A region that depends on other parameters, so it cannot be checked by itself."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete = is_discrete
@@ -60,7 +60,7 @@ class _Dependent(Constraint):
         return self._event_dim
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> Any:
-        """The same with these told."""
+        """The same with these given."""
         return _Dependent(is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
                           event_dim=self._event_dim if event_dim is NotImplemented else event_dim)
 
@@ -168,7 +168,7 @@ class _OneHot(Constraint):
 
 
 class Bounded(Constraint):
-    """What lies between bounds that it knows."""
+    """A region between known bounds."""
 
     def __init__(self, **bounds: Any) -> None:
         self.__dict__.update(bounds)
@@ -272,7 +272,7 @@ class _HalfOpenInterval(Between):
 
 
 class _Simplex(Constraint):
-    """Vectors without negative elements that sum to 1, but for 1e-6"""
+    """Vectors without negative elements that sum to 1, within 1e-6"""
 
     event_dim = 1
 
@@ -330,7 +330,7 @@ class _Square(Constraint):
 
 
 class _Symmetric(_Square):
-    """Symmetric matrices, but for 1e-6"""
+    """Symmetric matrices, within 1e-6"""
 
     def check(self, value: Any) -> Any:
         fits = super().check(value)
@@ -373,7 +373,7 @@ class Sequence(Constraint):
 
 
 class _Cat(Sequence):
-    """Constraint i for the next lengths[i] places along dim."""
+    """Constraint i for the next lengths[i] positions along dim."""
 
     def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
         super().__init__(cseq, dim)
@@ -393,7 +393,7 @@ class _Cat(Sequence):
 
 
 class _Stack(Sequence):
-    """Constraint i for place i along dim."""
+    """Constraint i for position i along dim."""
 
     @property
     def event_dim(self) -> Any:

@@ -50,7 +50,7 @@ class ContinuousBernoulli(Chances, ExponentialFamily):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _cut_probs(self) -> Any:
-        """probs, but lims[0] where series are taken, so that nothing there becomes nan"""
+        """probs, replaced by lims[0] where a series is used instead, so that nothing becomes nan"""
         return f.where(self._outside_unstable_region(), self.probs, self._lims[0] * f.ones_like(self.probs))
 
     def _cont_bern_log_norm(self) -> Any:

@@ -1,4 +1,4 @@
-"""torch.distributions.Distribution: shapes, checks of parameters and values, what is derived from what.   Dillon et al. 2017"""
+"""torch.distributions.Distribution: shapes, checks of parameters and values, and what follows from what.   Dillon et al. 2017"""
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -33,7 +33,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions made from now on check their arguments; at first they do, but for python -O."""
+        """Whether distributions made from now on check their arguments. By default they do, except under python -O."""
         if value not in [True, False]:
             raise ValueError
         Distribution._validate_args = value
@@ -67,7 +67,7 @@ class Distribution:
                     f"{self!r} to satisfy the constraint {limit!r}, but found invalid values:\n{value}")
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its batch broadcast to batch_shape; no memory is taken."""
+        """The same distribution with its batch broadcast to batch_shape, without copying."""
         return self._widened(self._family(_instance), Size(batch_shape), self._event_shape)
 
     def _family(self, _instance: Any) -> Any:
@@ -139,16 +139,16 @@ class Distribution:
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Any:
-        """sample((n,)), as it was called once."""
+        """The old form of sample((n,))."""
         warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning)
         return self.sample(Size((n,)))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density, or of the chance, at value."""
+        """The logarithm of the density, or of the probability, at value."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """The chance of value or less."""
+        """The probability of at most value."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
@@ -171,7 +171,7 @@ class Distribution:
         return Size(Size(sample_shape) + self._batch_shape + self._event_shape)
 
     def _validate_sample(self, value: Any) -> None:
-        """ValueError unless value may be a draw."""
+        """ValueError unless value has a fitting shape and lies in the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         found, wanted = value.shape, self._batch_shape + self._event_shape

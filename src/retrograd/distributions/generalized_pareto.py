@@ -48,7 +48,7 @@ class GeneralizedPareto(Distribution):
         return -self.scale.log() - f.where(zero, z, f.where(power == 0, power, power * f.log1p(c * z)))
 
     def log_survival_function(self, value: Any) -> Any:
-        """The logarithm of the chance of more than value."""
+        """The logarithm of the probability of more than value."""
         if self._validate_args:
             self._validate_sample(value)
         z = self._z(value)

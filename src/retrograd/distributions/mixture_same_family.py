@@ -50,12 +50,12 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mixture_distribution(self) -> Any:
-        """The Categorical that picks."""
+        """The Categorical that picks a component."""
         return self._mixture_distribution
 
     @property
     def component_distribution(self) -> Any:
-        """The distributions it picks among."""
+        """The components, along the last batch dim."""
         return self._component_distribution
 
     def _weighted(self, values: Any) -> Any:

@@ -54,12 +54,12 @@ class Multinomial(Distribution):
 
     @property
     def logits(self) -> Any:
-        """Logarithms of chances."""
+        """Log probabilities."""
         return self._categorical.logits
 
     @property
     def probs(self) -> Any:
-        """Chances, in the last dim."""
+        """Probabilities, along the last dim."""
         return self._categorical.probs
 
     @property

@@ -19,7 +19,7 @@ _precision_to_scale_tril = lower_of_precision  # PyTorch's name, which libraries
 
 
 class MultivariateNormal(Located, Distribution):
-    """Multivariate normal distribution.
+    """Multivariate normal distribution: density exp(-(x - loc)' C^-1 (x - loc) / 2) / sqrt(det(2 pi C)), C the covariance.
 
     Density exp(-(x - loc)' P (x - loc) / 2) sqrt(det(P) / (2 pi)^n), P = precision_matrix.
 

@@ -1,4 +1,4 @@
-"""torch.distributions.OneHotCategorical and its straight-through relative"""
+"""torch.distributions.OneHotCategorical and its straight-through form"""
 from __future__ import annotations
 
 from typing import Any
@@ -40,12 +40,12 @@ class OneHotCategorical(Distribution):
 
     @property
     def probs(self) -> Any:
-        """Chances, in the last dim."""
+        """Probabilities, along the last dim."""
         return self._categorical.probs
 
     @property
     def logits(self) -> Any:
-        """Logarithms of chances."""
+        """Log probabilities."""
         return self._categorical.logits
 
     @property

@@ -44,12 +44,12 @@ class ExpRelaxedCategorical(Distribution):
 
     @property
     def logits(self) -> Any:
-        """Logarithms of chances."""
+        """Log probabilities."""
         return self._categorical.logits
 
     @property
     def probs(self) -> Any:
-        """Chances, in the last dim."""
+        """Probabilities, along the last dim."""
         return self._categorical.probs
 
     def rsample(self, sample_shape: Any = EMPTY) -> Any:

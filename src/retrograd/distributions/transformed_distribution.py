@@ -15,7 +15,7 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """base_distribution's draws after `transforms`, a Transform or a list of them, applied in order.
+    """Draws of base_distribution, passed through `transforms`: a Transform, or a list applied in order.
 
     For y = t(x) the density is that of x over |det dy/dx|.  ValueError for other transforms, and for a base whose shape has
     fewer dims than they need.

@@ -77,7 +77,7 @@ class ReshapeTransform(Transform):
 
 
 class Plain(Transform):
-    """Of real numbers, without parameters: equal to all others of its class."""
+    """A transform of real numbers without parameters: equal to all others of its class."""
 
     domain: Any = constraints.real
 
@@ -169,7 +169,7 @@ class SigmoidTransform(Plain):
 
 
 class SoftplusTransform(Plain):
-    """y = log(1 + exp(x)), and x itself from 20 on"""
+    """y = log(1 + exp(x)), and y = x for x > 20"""
 
     codomain = constraints.positive
     bijective = True
@@ -413,7 +413,7 @@ class Parts(Transform):
 
 
 class CatTransform(Parts):
-    """Transform i applied to the next lengths[i] places along dim: torch.cat of the results."""
+    """Transform i applied to the next lengths[i] positions along dim: torch.cat of the results."""
 
     def __init__(self, tseq: Any, dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
@@ -461,7 +461,7 @@ class CatTransform(Parts):
 
 
 class StackTransform(Parts):
-    """Transform i applied to place i along dim: torch.stack of the results."""
+    """Transform i applied to position i along dim: torch.stack of the results."""
 
     def _made(self) -> Any:
         return self.transforms, self.dim

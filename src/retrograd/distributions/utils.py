@@ -1,4 +1,4 @@
-"""torch.distributions.utils: numbers and tensors brought to one shape, chances and log odds, triangles as vectors."""
+"""torch.distributions.utils: broadcasting numbers and tensors, probabilities and log odds, triangular matrices as vectors."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -50,24 +50,24 @@ _sum_rightmost = sum_rightmost                  # PyTorch's names, which librari
 
 
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
-    """Chances for log odds: of two outcomes, or of one among those in the last dim."""
+    """Probabilities from log odds: of one of two outcomes, or of each outcome along the last dim."""
     return f.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
 
 
 def clamp_probs(probs: Any) -> Any:
-    """probs, kept an epsilon of their dtype away from 0 and 1."""
+    """probs, clamped to at least an epsilon of their dtype away from 0 and 1."""
     eps = dtypes.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
-    """The inverse of logits_to_probs; chances of 0 and 1 count as an epsilon away from there."""
+    """The inverse of logits_to_probs; probabilities of 0 and 1 are first clamped by an epsilon."""
     inside = clamp_probs(probs)
     return f.log(inside) - f.log1p(-inside) if is_binary else f.log(inside)
 
 
 class lazy_property:
-    """A property that is computed once, with grad on, and then is an attribute."""
+    """A property that is computed once, with grad enabled, and then stored as an attribute."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped

@@ -50,7 +50,7 @@ class VonMises(Located, Distribution):
 
     @lazy_property
     def _proposal_r(self) -> Any:
-        """Of the wrapped Cauchy distribution that proposals come from."""
+        """The parameter of the wrapped Cauchy distribution that proposals are drawn from."""
         k = self._concentration
         tau = 1 + (1 + 4 * k**2).sqrt()
         rho = (tau - (2 * tau).sqrt()) / (2 * k)

@@ -126,7 +126,7 @@ class Wishart(ExponentialFamily):
         return found.amax(list(range(-len(self._batch_shape), 0))) if self._batch_shape else found
 
     def rsample(self, sample_shape: Any = EMPTY, max_try_correction: int | None = None) -> Any:
-        """Draws; what is not positive definite is drawn anew, up to max_try_correction times (10).
+        """Draws; those that are not positive definite are redrawn, up to max_try_correction times (default 10).
 
         As in PyTorch, the first draws that are positive definite are taken for singular ones: a warning says so, and they are
         drawn again.

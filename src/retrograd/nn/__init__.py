@@ -74,7 +74,7 @@ late_names(__name__, lazy=("attention", "common_types"))
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
-    """Of a module's arguments what its factories take: device, dtype and memory_format, given so or as factory_kwargs={...}."""
+    """A module's arguments for tensor factories: device, dtype and memory_format, given directly or as factory_kwargs."""
     given = dict(kwargs or {})
     found = dict(given.pop("factory_kwargs", {}))
     unexpected = given.keys() - {"device", "dtype", "memory_format"}

@@ -127,7 +127,7 @@ def listed(one: str, many: str, items: list[str]) -> str:
 
 
 def raised_here(error: Any) -> bool:
-    """Was it raised by code of retrograd, not by a hook say?  TypeErrors are about arguments, not shapes."""
+    """Did retrograd's own code raise it, rather than, say, a hook?  TypeErrors are about arguments, not shapes."""
     if isinstance(error, TypeError):
         return False
     last = error.__traceback__

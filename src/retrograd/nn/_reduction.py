@@ -1,4 +1,4 @@
-"""torch.nn._reduction: the numbers that stand for reductions; losses of other people's make convert by it."""
+"""torch.nn._reduction: the numbers that stand for reductions; third-party losses convert with it."""
 from __future__ import annotations
 
 from .._engine.warn import warn

@@ -65,7 +65,7 @@ def multi_head_attention_forward(
     use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
     static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Any, Any]:
-    """What nn.MultiheadAttention computes, its parameters given: (output (T, N, E), weights or None)."""
+    """What nn.MultiheadAttention computes, with the parameters as arguments: (output (T, N, E), weights or None)."""
     from .modules.attention import attend
 
     if static_k is not None or static_v is not None:

@@ -45,7 +45,7 @@ DEPRECATED = "is deprecated and will be removed in future versions. This hook wi
 
 
 class Calls:
-    """What Module can do about calls and hooks."""
+    """The part of Module that is about calls and hooks."""
 
     __dict__: dict[str, Any]
     _parameters: dict[str, Any]
@@ -155,7 +155,7 @@ class Calls:
         return handle
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """The legacy kind: grad_input and grad_output are those of the last node that forward made.
+        """The legacy kind: grad_input and grad_output belong to the last node that forward made.
 
         Deprecated: use register_full_backward_hook.
         """

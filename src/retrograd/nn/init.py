@@ -1,4 +1,4 @@
-"""Starting values for weights (torch.nn.init).  Every function fills a tensor in place, outside the graph; -> it."""
+"""Starting values for weights (torch.nn.init).  Every function fills a tensor in place, without recording it, and returns it."""
 from __future__ import annotations
 
 import math
@@ -27,7 +27,7 @@ LINEAR = (
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
-    """What keeps the variance through a nonlinearity: 1 for linear and sigmoid, 5/3 tanh, sqrt(2) relu, 3/4 selu,
+    """The factor that preserves the variance through a nonlinearity: 1 for linear and sigmoid, 5/3 tanh, sqrt(2) relu, 3/4 selu,
     sqrt(2 / (1 + param^2)) leaky_relu."""
     if nonlinearity in LINEAR:
         return 1
@@ -68,7 +68,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None,
 ) -> Any:
-    """Normal, with values outside [a, b] drawn again.
+    """Normal; values outside [a, b] are drawn again.
 
     Where less than 0.3 of the normal distribution lies in [a, b], values uniform there are drawn, and again with the
     probability that its density leaves.
@@ -130,7 +130,7 @@ def eye_(tensor: Any) -> Any:
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """A convolution weight (3 to 5 dimensions) that passes as many channels on unchanged as it can, per group."""
+    """A convolution weight (3 to 5 dimensions) that passes as many channels as possible on unchanged, per group."""
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     out, into = tensor.shape[:2]

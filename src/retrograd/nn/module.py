@@ -183,7 +183,7 @@ class Module(Calls, State):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Add a tensor that is no parameter but moves, and is saved (if persistent), with the module."""
+        """Add a tensor that is not a parameter, but moves with the module and, if persistent, is saved with it."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(
@@ -225,7 +225,7 @@ class Module(Calls, State):
     # Lookup by dotted name
 
     def get_submodule(self, target: str) -> Module:
-        """The submodule at a dotted path such as 'encoder.0'; itself for ''.  AttributeError when there is none."""
+        """The submodule at a dotted path such as 'encoder.0'; the module itself for ''.  AttributeError if there is none."""
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -237,7 +237,7 @@ class Module(Calls, State):
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put `module` at a dotted path; strict: only in place of one that is there."""
+        """Put `module` at a dotted path; strict=True only replaces an existing one."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -277,7 +277,7 @@ class Module(Calls, State):
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Module]]:
-        """(dotted path, module) of itself and all below."""
+        """(dotted path, module) for the module itself and everything below it."""
         if memo is None:
             memo = set()
         if self in memo:
@@ -290,7 +290,7 @@ class Module(Calls, State):
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """Itself and all modules below."""
+        """The module itself and everything below it."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
@@ -329,7 +329,7 @@ class Module(Calls, State):
         yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, for an optimiser say."""
+        """The parameters, as an optimizer takes them."""
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
@@ -347,14 +347,14 @@ class Module(Calls, State):
     # Changes to the whole tree
 
     def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
-        """fn(module) for all below, then itself; -> itself."""
+        """Call fn(module) for everything below, then for the module itself; -> itself."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def train(self: Self, mode: bool = True) -> Self:
-        """Training mode (dropout drops, batch norm measures) for itself and all below; -> itself."""
+        """Training mode (dropout drops, batch norm uses the batch) for the module and everything below it; -> itself."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -367,13 +367,13 @@ class Module(Calls, State):
         return self.train(False)
 
     def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
-        """Freeze or thaw all parameters; -> itself."""
+        """Set requires_grad of all parameters; -> itself."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or make them zero."""
+        """Set the gradients of all parameters to None, or to zero with set_to_none=False."""
         if modes.clerk is not None:
             modes.clerk.zeroes(self, set_to_none)
         for param in self.parameters():
@@ -389,7 +389,7 @@ class Module(Calls, State):
                 param.grad.zero_()
 
     def _apply(self: Self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Replace the data of every parameter, gradient and buffer by fn of it; Parameters stay the same objects."""
+        """Replace the data of each parameter, gradient and buffer by what fn returns for it; Parameters stay the same objects."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -426,7 +426,7 @@ class Module(Calls, State):
         return self
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
-        """to(dtype), to(tensor) cast floating parameters and buffers in place; to('cpu') changes nothing; -> itself."""
+        """to(dtype) and to(tensor) cast floating-point parameters and buffers in place; to('cpu') changes nothing; -> itself."""
         if "copy" in kwargs:
             raise RuntimeError(".to() does not accept copy argument")
         try:
@@ -480,7 +480,7 @@ class Module(Calls, State):
         return self
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
-        """Uninitialised memory for every parameter and buffer."""
+        """Give every parameter and buffer uninitialised memory."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self: Self) -> Self:
@@ -488,7 +488,7 @@ class Module(Calls, State):
         return self._apply(lambda t: t.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Calls of the module go through torch.compile from here on, which is given these arguments."""
+        """From now on, calls of the module go through torch.compile with these arguments."""
         Calls.__call__ = hooks.call_compiled    # type: ignore[method-assign]   # until then no call asks
         self._compiled_call_impl = compile(self._call_impl, *args, **kwargs)
 
@@ -516,7 +516,7 @@ NEWER = (
 
 
 def text_of(name: str, extra: list[str], children: list[str]) -> str:
-    """Name(extra), on one line where there is little to say."""
+    """Name(extra), on one line if it is short."""
     if not children and len(extra) == 1:
         return f"{name}({extra[0]})"
     lines = [*extra, *children]

@@ -22,7 +22,7 @@ class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Parameter(Tensor, metaclass=_ParameterMeta):
-    """A leaf that modules list among their parameters.
+    """A leaf tensor that a module registers as a parameter.
 
     Parameter(data, requires_grad=True) shares data's memory.
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html
@@ -58,7 +58,7 @@ register_plain(Parameter)
 
 
 def _of_subclass(data: Any, requires_grad: bool) -> Any:
-    """data, of a subclass with __torch_function__, as a leaf that modules take for a Parameter."""
+    """data, of a subclass with __torch_function__, as a leaf that modules treat as a Parameter."""
     out = data.detach().requires_grad_(requires_grad)
     if type(out) is not type(data):
         raise RuntimeError(
@@ -75,7 +75,7 @@ class _BufferMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that modules list among their buffers; persistent=False keeps it out of the state dict.
+    """A tensor that a module registers as a buffer; persistent=False keeps it out of the state dict.
 
     As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognises.
     """
@@ -94,7 +94,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 
 class _Absent:
-    """In place of the memory of a parameter without a shape: its dtype is known, every other use raises."""
+    """Stands for the memory of a parameter without a shape: its dtype is known; any other use raises."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
@@ -107,13 +107,13 @@ class _Absent:
 
 
 class UninitializedTensorMixin:
-    """A tensor that has no shape yet: `materialize` gives it one, and makes it a `cls_to_become`."""
+    """A tensor that has no shape yet: `materialize` gives it one and turns it into a `cls_to_become`."""
 
     cls_to_become: Any
     array: Any
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become a tensor of this shape, uninitialised, of the dtype that it has unless said otherwise."""
+        """Become an uninitialised tensor of this shape, and of its present dtype unless another is given."""
         check_device(device)
         sizes = shape if isinstance(shape, int) else tuple(shape)
         self.array = empty(sizes, dtype=of(self.array.dtype) if dtype is None else dtype).array
@@ -128,12 +128,12 @@ class UninitializedTensorMixin:
             "to initialize the parameters before accessing their attributes.")
 
     def size(self, dim: int | None = None) -> Any:
-        """That of no elements: torch.Size([0])."""
+        """torch.Size([0]): it has no elements yet."""
         return self.data.size(dim)
 
     @property
     def data(self) -> Any:
-        """A tensor of no elements, which initialisers may fill."""
+        """An empty tensor, which initialisers may fill."""
         return wrap(np.empty(0, self.array.dtype))
 
     @data.setter

@@ -38,7 +38,7 @@ _IncompatibleKeys.__module__ = f"{__package__}.modules.module"
 
 
 class State:
-    """What Module can do about its state."""
+    """The part of Module that is about its state."""
 
     __dict__: dict[str, Any]
     _parameters: dict[str, Any]
@@ -58,7 +58,7 @@ class State:
             "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes back what get_extra_state gave."""
+        """Restore what get_extra_state returned."""
         raise RuntimeError(
             "Reached a code path in Module.set_extra_state() that should never be called. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
@@ -178,7 +178,7 @@ class State:
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
         unexpected_keys: list[str], error_msgs: list[str],
     ) -> None:
-        """Take this module's own entries (not its children's); subclasses may override, for old formats say."""
+        """Take this module's own entries, not its children's; subclasses may override it, for example to read old formats."""
         for hook in list(self._load_state_dict_pre_hooks.values()):
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = {name: p for name, p in self._parameters.items() if p is not None}

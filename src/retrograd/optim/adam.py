@@ -30,7 +30,7 @@ quick_step = kernel("adam")
 
 
 class Adam(Optimizer):
-    """p -= lr * m / (sqrt(v) + eps),   m and v running means of grad and grad**2, corrected for their start at 0.
+    """p -= lr * m / (sqrt(v) + eps),   m and v the bias-corrected running means of grad and grad**2.
 
     weight_decay adds weight_decay * p to the gradient, or with decoupled_weight_decay shrinks p by lr * weight_decay.
     amsgrad divides by the largest v so far.  https://pytorch.org/docs/stable/generated/torch.optim.Adam.html

@@ -41,7 +41,7 @@ class LBFGS(Optimizer):
 
     @no_grad()
     def step(self, closure: Any) -> Any:  # type: ignore[override]  # it needs one
-        """Up to max_iter iterations; the closure computes the loss anew and calls backward(); -> the first loss."""
+        """Up to max_iter iterations; the closure recomputes the loss and calls backward(); -> the first loss."""
         closure = enable_grad()(closure)
         token = hush()
         try:
@@ -231,7 +231,7 @@ def strong_wolfe(line: Line, t: Any, f: float, g: Any, slope: Any, most: int) ->
 
 
 def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
-    """Where the cubic through both points with their slopes is least, within [least, most]; else the middle."""
+    """The minimum of the cubic through both points with their slopes, within [least, most]; otherwise the middle."""
     d1 = a.s + b.s - 3 * (a.f - b.f) / (a.t - b.t)
     square = d1**2 - a.s * b.s
     if not square >= 0:
@@ -245,7 +245,7 @@ def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
 
 
 def parts(a: Any) -> Any:
-    """A row of real numbers: of complex ones both parts, one after the other."""
+    """A row of real numbers; for complex ones, both parts one after the other."""
     row = a.reshape(-1)
     return row.view(row.real.dtype) if row.dtype.kind == "c" else row
 

@@ -139,7 +139,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Options) -> None:
-        """Optimise more tensors, with options of their own; what the dict does not say comes from `defaults`.
+        """Add tensors to optimise, with options of their own; options that the dict lacks come from `defaults`.
 
         TypeError for a set or for what is no Tensor; ValueError for non-leafs and for tensors of another group.
         """
@@ -181,7 +181,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their .grad, where they have one.
+        """Update every parameter that has a .grad.
 
         closure  computes the loss anew and calls backward(); its result is returned
         """
@@ -264,7 +264,7 @@ class Optimizer:
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients; with set_to_none=False fill them with zeros in place."""
+        """Set all gradients to None; with set_to_none=False, fill them with zeros in place."""
         if modes.clerk is not None:
             modes.clerk.zeroes(self, set_to_none)
         for group in self.param_groups:
@@ -315,7 +315,7 @@ class Optimizer:
         return _foreach_utils._group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def _accelerator_graph_capture_health_check(self) -> None:
-        """Nothing is captured; steps written as PyTorch's call this first."""
+        """Does nothing: no graphs are captured. Steps written like PyTorch's call it first."""
 
     _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
@@ -382,7 +382,7 @@ class Optimizer:
         return out
 
     def load_state_dict(self, state_dict: Options) -> None:
-        """Take over options and state of a state_dict of an optimizer with groups of the same sizes.
+        """Load options and state from the state_dict of an optimizer whose groups have the same sizes.
 
         State tensors are cast to their parameter's dtype; one that needs no cast is shared with state_dict, as in
         PyTorch.  ValueError when the groups do not match; the optimizer is then unchanged.

@@ -27,7 +27,7 @@ __all__ = ["RAdam"]
 
 
 class RAdam(Optimizer):
-    """Adam that steps by momentum alone while too few gradients are known to estimate v.
+    """Adam that steps by momentum alone until enough gradients have come to estimate v.
 
     weight_decay as in Adam, decoupled_weight_decay as in AdamW.
     https://pytorch.org/docs/stable/generated/torch.optim.RAdam.html

@@ -9,7 +9,7 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Made as in PyTorch; its step refuses dense gradients as PyTorch's does, and here all gradients are dense.
+    """Can be made as in PyTorch. Its step refuses dense gradients as PyTorch's does, and here all gradients are dense.
 
     Adam moves every row, those without a gradient by their running mean too.
     https://pytorch.org/docs/stable/generated/torch.optim.SparseAdam.html
@@ -24,7 +24,7 @@ class SparseAdam(Optimizer):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     def step(self, closure: Any = None) -> Any:
-        """One step; -> the closure's result.  RuntimeError where a parameter has a gradient."""
+        """One step; -> the closure's result.  RuntimeError if any parameter has a gradient."""
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:

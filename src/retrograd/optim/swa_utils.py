@@ -83,7 +83,7 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(Module):
-    """A copy of `model` whose parameters are an average of those that update_parameters() was given.
+    """A copy of `model` whose parameters average those of the models given to update_parameters().
 
     avg_fn        f(averaged, current, n) -> new average of one parameter; by default the equal mean
     multi_avg_fn  the same for lists of parameters, in place; AssertionError where both are given
@@ -114,7 +114,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Take the parameters of `model` into the average; the first time they are copied."""
+        """Add the parameters of `model` to the average; the first call copies them."""
         mine, theirs = self._averaged(self.module), self._averaged(model)
         if self.n_averaged == 0:
             for mean, current in zip(mine, theirs):
@@ -138,7 +138,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Make the running statistics of every BatchNorm layer the mean over `loader`, by one pass of `model` over it.
+    """Recompute the running statistics of every BatchNorm layer, by one pass of `model` over `loader`.
 
     A batch is a tensor, or a list or tuple whose first element is one.
     """
@@ -172,7 +172,7 @@ _ANNEAL = {"cos": _cosine, "linear": _linear}
 
 
 class SWALR(LRScheduler):
-    """The rate of each group goes to swa_lr (one, or one per group) within anneal_epochs steps, and stays there.
+    """Anneal the rate of each group to swa_lr (one, or one per group) over anneal_epochs steps, and keep it there.
 
     anneal_strategy: "cos" or "linear".
     """
@@ -198,7 +198,7 @@ class SWALR(LRScheduler):
         return _ANNEAL[self._anneal_strategy]
 
     def get_lr(self) -> list[Any]:
-        """The rates after this step, for step() alone to ask."""
+        """The rates after this step; only step() should call it."""
         self._ask()
         step = self._step_count - 1
         if not self.anneal_epochs:

@@ -1,6 +1,7 @@
 """torch.nn.attention: which kernels F.scaled_dot_product_attention may use.
 
-One of the CPU's two has to be allowed: FLASH_ATTENTION, one operation, or MATH, made of products and a softmax.
+At least one of the CPU's two kernels must be allowed: FLASH_ATTENTION, a single operation, or MATH,
+made of products and a softmax.
 """
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ FLAGS = {SDPBackend.MATH: "math", SDPBackend.FLASH_ATTENTION: "flash", SDPBacken
 
 @contextmanager
 def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict[Any, Any]]:
-    """Inside, only these kernels are allowed; also a decorator.  set_priority, their order, changes nothing."""
+    """Allow only these kernels in the block; also a decorator.  set_priority, which orders them, has no effect."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
                              f"{type(backends).__name__}")

@@ -1,4 +1,4 @@
-"""torch.nn.attention.flex_attention: names that programs import; to call them is refused."""
+"""torch.nn.attention.flex_attention: names that programs import; calling them raises NotImplementedError."""
 from __future__ import annotations
 
 from ..._missing.unshared import unshared

@@ -1,4 +1,4 @@
-"""Functions with a derivative of their own that layers are made of."""
+"""Functions with derivatives of their own, of which layers are made."""
 from __future__ import annotations
 
 from typing import Any

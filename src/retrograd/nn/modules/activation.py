@@ -80,7 +80,7 @@ class RReLU(Module):
 
 
 class Hardtanh(Module):
-    """x, no smaller than min_val and no greater than max_val."""
+    """x, clamped to [min_val, max_val]."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
 
@@ -211,7 +211,7 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """x Phi(x), the normal distribution function; approximate='tanh' for the usual approximation."""
+    """x Phi(x), Phi the normal CDF; approximate='tanh' uses the common approximation."""
 
     __constants__ = ["approximate"]
 
@@ -284,7 +284,7 @@ class Softplus(Module):
 
 
 class Softshrink(Module):
-    """x moved by lambd towards 0, and 0 within lambd of it."""
+    """x moved towards 0 by lambd; 0 where |x| <= lambd."""
 
     __constants__ = ["lambd"]
 
@@ -300,7 +300,7 @@ class Softshrink(Module):
 
 
 class PReLU(Module):
-    """x where x >= 0, else w x; w is learned, one for all channels or one for each (dimension 1)."""
+    """x where x >= 0, else w x; w is learned: one for all channels, or one per channel (dimension 1)."""
 
     __constants__ = ["num_parameters"]
     weight: Parameter
@@ -313,7 +313,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the slopes to their starting value again."""
+        """Set the slopes back to their initial value."""
         init.constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:

@@ -17,7 +17,7 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probabilities of n_classes, sorted by falling frequency, and their loss, without computing all of them.
+    """The loss of n_classes classes, sorted by falling frequency, without computing the log-probability of each.
 
     The head has the classes below cutoffs[0] and one output for each cluster between cutoffs; a cluster's classes are in a
     tail, which gets in_features // div_value**(its number) features.  forward(input (N, I) or (I,), target (N,) or ()) gives
@@ -102,7 +102,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Any) -> Any:
-        """(N,) the most probable class of each row; tails are computed only for rows that may be theirs."""
+        """(N,) the most probable class of each row; a cluster is computed only for rows that may belong to it."""
         head = self.head(input)
         output = head.argmax(dim=1)
         beyond = output >= self.shortlist_size

@@ -115,7 +115,7 @@ class MultiheadAttention(Module):
         self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Any, Any]:
-        """is_causal says that attn_mask, which must come with it, is the causal mask: it may then not be looked at."""
+        """is_causal declares that attn_mask, which must be given as well, is the causal mask; its values may then be ignored."""
         for given in (attn_mask, key_padding_mask):
             if given is not None:
                 is_floating_point(given)                # TypeError of what is no tensor
@@ -204,7 +204,7 @@ class MultiheadAttention(Module):
         return output.view(tgt, batch, width), weights
 
     def _project(self, query: Any, key: Any, value: Any) -> Any:
-        """query, key and value through their linear maps: in one product where they are one tensor."""
+        """query, key and value through their linear maps; one product if all three are the same tensor."""
         bias = self.in_proj_bias
         if self._qkv_same_embed_dim:
             if query is key and key is value:
@@ -236,11 +236,11 @@ class MultiheadAttention(Module):
         raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
 
     def _one_more(self, mask: Any, padding: Any) -> tuple[Any, Any]:
-        """Masks for one more key, which everybody may look at."""
+        """Masks for one more key, which every query may attend to."""
         return (None if mask is None else F.pad(mask, (0, 1)), None if padding is None else F.pad(padding, (0, 1)))
 
     def _check_dims(self, query: Any, key: Any, value: Any, padding: Any, mask: Any) -> bool:
-        """Is there a batch dimension?  AssertionError where the arguments disagree."""
+        """Is there a batch dimension?  AssertionError if the arguments disagree."""
         dims = query.dim()
         if dims not in (2, 3):
             raise AssertionError(
@@ -274,7 +274,7 @@ class MultiheadAttention(Module):
 
 def attend(query: Any, key: Any, value: Any, padding: Any, need_weights: bool, mask: Any, average: bool, is_causal: bool,
            training: bool, *, weights: Any, out_weight: Any, out_bias: Any, **given: Any) -> tuple[Any, Any]:
-    """F.multi_head_attention_forward: a layer of tensors that are nobody's parameters."""
+    """F.multi_head_attention_forward: a layer whose weights are plain tensors."""
     layer = MultiheadAttention.__new__(MultiheadAttention)
     Module.__init__(layer)
     heads, width = given["num_heads"], given["embed_dim"]

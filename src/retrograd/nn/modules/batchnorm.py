@@ -1,4 +1,4 @@
-"""Batch normalisation: per channel, over the batch in training, by running statistics otherwise."""
+"""Batch normalisation per channel: by the batch's statistics in training, by running statistics otherwise."""
 from __future__ import annotations
 
 from typing import Any
@@ -48,14 +48,14 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the running statistics."""
+        """Reset the running statistics."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Set everything to its starting value again."""
+        """Reset everything to its initial value."""
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
@@ -166,7 +166,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm of (N, C, ...) by the statistics of all ranks' batches while it trains; gradients flow between ranks, too."""
+    """Batch norm of (N, C, ...) that uses the statistics of all ranks' batches in training; gradients flow between ranks, too."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -204,7 +204,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with a SyncBatchNorm, which has the same parameters and buffers, in the place of each batch norm."""
+        """The module with each batch norm replaced by a SyncBatchNorm that has the same parameters and buffers."""
         made = module
         if isinstance(module, _BatchNorm):
             made = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)

@@ -10,7 +10,7 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """Channels of (N, C, ...), dealt out so that each of `groups` blocks has one of every old block in turn."""
+    """Interleave the channels of (N, C, ...): the first of each of the `groups` groups, then the second of each, and so on."""
 
     __constants__ = ["groups"]
 

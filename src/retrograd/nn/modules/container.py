@@ -15,7 +15,7 @@ __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequen
 
 
 def position(idx: Any, length: int) -> int:
-    """A possibly negative index as one from 0; IndexError out of range."""
+    """A possibly negative index, counted from 0; IndexError out of range."""
     at = operator.index(idx)
     if not -length <= at < length:
         raise IndexError(f"index {at} is out of range")
@@ -138,7 +138,7 @@ class Sequential(_Ordered):
 
 
 class ModuleList(_Ordered):
-    """A list of modules, registered; it computes nothing itself.
+    """A list that registers its modules; it has no forward.
 
     https://pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
     """
@@ -173,7 +173,7 @@ class ModuleList(_Ordered):
         return ModuleList(chain(self, other))
 
     def __repr__(self) -> str:
-        """Equal neighbours are told together: (0-2): 3 x Linear(...)"""
+        """Equal neighbours share a line: (0-2): 3 x Linear(...)"""
         runs: list[list[Any]] = []
         for i, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:
@@ -188,7 +188,7 @@ class ModuleList(_Ordered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, registered, in insertion order.
+    """A dict that registers its modules, in insertion order.
 
     https://pytorch.org/docs/stable/generated/torch.nn.ModuleDict.html
     """
@@ -239,7 +239,7 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add those of a mapping, or of (name, module) pairs."""
+        """Add the modules of a mapping, or of (name, module) pairs."""
         for key, module in pairs(modules, "ModuleDict"):
             self[key] = module
 
@@ -263,7 +263,7 @@ def pairs(given: Any, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def described(value: Any, kind: str) -> str:
-    """A tensor by its dtype or type (kind) and its size, anything else by class."""
+    """Describe a tensor by its dtype or type (kind) and its size, anything else by its class."""
     if not isinstance(value, TensorBase):
         return f"Object of type: {type(value).__name__}"
     name = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -273,7 +273,7 @@ def described(value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """A list whose Parameters are registered; other tensors become Parameters, other things stay what they are.
+    """A list that registers its Parameters; other tensors become Parameters, other values stay as they are.
 
     https://pytorch.org/docs/stable/generated/torch.nn.ParameterList.html
     """
@@ -328,7 +328,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict whose Parameters are registered; other tensors become Parameters, other things stay what they are.
+    """A dict that registers its Parameters; other tensors become Parameters, other values stay as they are.
 
     https://pytorch.org/docs/stable/generated/torch.nn.ParameterDict.html
     """
@@ -420,7 +420,7 @@ class ParameterDict(Module):
         return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Add those of a mapping (sorted by name unless it is ordered), or of (name, value) pairs."""
+        """Add the values of a mapping (sorted by name unless it is ordered), or of (name, value) pairs."""
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             parameters = OrderedDict(sorted(parameters.items()))
         for key, value in pairs(parameters, "ParameterDict"):

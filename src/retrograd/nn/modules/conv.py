@@ -193,7 +193,7 @@ class _ConvTranspose(_ConvNd):
             each(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
-        """output_size (space, or the whole shape) settles which of several possible sizes is meant."""
+        """output_size (the spatial sizes, or the whole shape) chooses among the possible output sizes."""
         padding = self._output_padding(input, output_size)
         return getattr(F, self.function)(
             input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)

@@ -1,4 +1,4 @@
-"""Dropout: in training, each element (or channel) is zero with probability p, and the others grow by 1/(1-p)."""
+"""Dropout: in training, each element (or channel) becomes zero with probability p, and the others are multiplied by 1/(1-p)."""
 from __future__ import annotations
 
 from typing import Any
@@ -55,7 +55,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Drops elements so that mean and variance stay, for SELU.  Klambauer et al. 2017."""
+    """Drops elements so that mean and variance are preserved, for SELU.  Klambauer et al. 2017."""
 
     def forward(self, input: Any) -> Any:
         return F.alpha_dropout(input, self.p, self.training)

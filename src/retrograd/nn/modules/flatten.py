@@ -9,7 +9,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Dimensions start_dim to end_dim as one."""
+    """Flatten dimensions start_dim to end_dim into one."""
 
     __constants__ = ["start_dim", "end_dim"]
 
@@ -26,7 +26,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Dimension `dim` as several, of sizes unflattened_size (one may be -1)."""
+    """Split dimension `dim` into several, of sizes unflattened_size (one may be -1)."""
 
     __constants__ = ["dim", "unflattened_size"]
 

@@ -10,7 +10,7 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """(N, C KH KW, windows) -> (N, C, *output_size): windows added up where they overlap."""
+    """(N, C KH KW, windows) -> (N, C, *output_size): overlapping windows are summed."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 

@@ -1,4 +1,4 @@
-"""Layers that learn the size of their input from the first one they get."""
+"""Layers that take the size of their input from the first one they get."""
 from __future__ import annotations
 
 from itertools import chain
@@ -61,7 +61,7 @@ class LazyModuleMixin:
             module.__class__ = module.cls_to_become
 
     def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
-        """fn says of a lazy tensor no more than its dtype."""
+        """Of a lazy tensor, fn decides no more than the dtype."""
         lazy = [(table, name, t) for table in (self._parameters, self._buffers) for name, t in table.items() if is_lazy(t)]
         for table, name, t in lazy:
             t.array = _Absent(fn(empty(0, dtype=of(t.array.dtype))).array.dtype)
@@ -86,7 +86,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw the starting values again; nothing while there is no shape."""
+        """Draw the starting values again; does nothing before the shape is known."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
@@ -114,7 +114,7 @@ class _LazyConvBase(LazyModuleMixin):
     """What lazy convolutions share: where in_channels is found, and the shapes that follow from it."""
 
     def reset_parameters(self: Any) -> None:
-        """Draw the starting values again; nothing while there is no shape."""
+        """Draw the starting values again; does nothing before the shape is known."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()  # type: ignore[misc]
 
@@ -217,7 +217,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
             self.num_batches_tracked = tensor(0, dtype=int64)
 
     def reset_parameters(self) -> None:
-        """Set everything to its starting value again; nothing while there is no shape."""
+        """Set everything to its starting value again; does nothing before the shape is known."""
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 

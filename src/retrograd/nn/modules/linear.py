@@ -73,7 +73,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """Linear, under the name that it has inside MultiheadAttention."""
+    """Linear, under the name that PyTorch gives it inside MultiheadAttention."""
 
 
 class Bilinear(Module):

@@ -11,7 +11,7 @@ __all__ = ["LinearCrossEntropyOptions"]
 
 @dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How many rows PyTorch computes at a time, and in which precision it adds up: checked here as there, and without effect.
+    """How many rows PyTorch computes at a time, and in which precision it sums: checked as in PyTorch, and without effect.
 
     https://pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyOptions.html
     """

@@ -1,4 +1,4 @@
-"""Losses as modules.  reduction: 'mean', 'sum' or 'none'; size_average and reduce are its old form."""
+"""Losses as modules.  reduction: 'mean', 'sum' or 'none'; size_average and reduce are its deprecated form."""
 from __future__ import annotations
 
 import math
@@ -29,7 +29,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """With a weight per class: a buffer."""
+    """Holds a weight per class, as a buffer."""
 
     weight: Any
 
@@ -57,7 +57,7 @@ class MSELoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """-weight[target] * input[target], of log-probabilities (N, C, ...) and classes (N, ...).
+    """-weight[target] * input[target], for log-probabilities (N, C, ...) and classes (N, ...).
 
     The mean is over the weights; ignore_index is a target that does not count.
     """
@@ -78,7 +78,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(input) - target * input, of log-rates; full adds Stirling's approximation of log(target!)."""
+    """exp(input) - target * input, for log-rates; full=True adds Stirling's approximation of log(target!)."""
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
 
@@ -109,7 +109,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target (log target - input), of log-probabilities; log_target: the target is one, too.
+    """target (log target - input), for log-probabilities; log_target=True: the target holds log-probabilities, too.
 
     reduction 'batchmean' is the divergence proper.
     """
@@ -139,14 +139,14 @@ class CTCLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """-weight (target log(input) + (1 - target) log(1 - input)), of probabilities."""
+    """-weight (target log(input) + (1 - target) log(1 - input)), for probabilities."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(input), without its overflow; pos_weight scales the positive term."""
+    """BCELoss of sigmoid(input), computed without overflow; pos_weight scales the positive term."""
 
     weight: Any
     pos_weight: Any
@@ -211,7 +211,7 @@ class HuberLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), targets 1 and -1."""
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
@@ -259,7 +259,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -target (x1 - x2) + margin): target 1 wants x1 the higher, -1 x2."""
+    """max(0, -target (x1 - x2) + margin): target 1: x1 should be larger; -1: x2 should."""
 
     __constants__ = ["margin", "reduction"]
 
@@ -315,7 +315,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of one's own."""
+    """TripletMarginLoss with a distance function of your own."""
 
     __constants__ = ["margin", "swap", "reduction"]
 
@@ -336,7 +336,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """A linear layer from in_features to classes, and the cross entropy of what it gives: F.linear_cross_entropy.
+    """A linear layer from in_features to classes and the cross entropy of its output: F.linear_cross_entropy.
 
     input (N, in_features) or (in_features,); target (N, *out_features) of classes, or probabilities
     https://pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyLoss.html

@@ -1,4 +1,4 @@
-"""torch.nn.modules.module: where programs look for the hooks of every module."""
+"""torch.nn.modules.module: where programs find the hooks that apply to every module."""
 # ruff: noqa: I001  one import a line would be seventy lines
 import sys as _sys
 import types as _types

@@ -38,7 +38,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm of (N, C, H, W) as it was first written: a node of its own, with the first derivative only."""
+    """LocalResponseNorm of (N, C, H, W) in its first form: a node of its own, without a second derivative."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)

@@ -1,4 +1,4 @@
-"""Padding.  One number pads all sides; else (left, right, top, bottom, front, back), the last dimension first."""
+"""Padding.  One number pads all sides; otherwise (left, right, top, bottom, front, back), the last dimension first."""
 from __future__ import annotations
 
 from typing import Any
@@ -44,19 +44,19 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Pad (N, C, L) with what is at the other end."""
+    """Pad (N, C, L) with values from the opposite end."""
 
     spatial = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """Pad (N, C, H, W) with what is at the other end."""
+    """Pad (N, C, H, W) with values from the opposite ends."""
 
     spatial = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Pad (N, C, D, H, W) with what is at the other end."""
+    """Pad (N, C, D, H, W) with values from the opposite ends."""
 
     spatial = 3
 
@@ -99,19 +99,19 @@ class _ReflectionPadNd(_PadNd):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """Pad (N, C, L) by reflection, the border not repeated."""
+    """Pad (N, C, L) by reflection; the border is not repeated."""
 
     spatial = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Pad (N, C, H, W) by reflection, the border not repeated."""
+    """Pad (N, C, H, W) by reflection; the border is not repeated."""
 
     spatial = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Pad (N, C, D, H, W) by reflection, the border not repeated."""
+    """Pad (N, C, D, H, W) by reflection; the border is not repeated."""
 
     spatial = 3
 

@@ -39,7 +39,7 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The greatest value in each window of (N, C, L); with return_indices also where it was.
+    """The maximum of each window of (N, C, L); return_indices=True also returns where it was.
 
     https://pytorch.org/docs/stable/generated/torch.nn.MaxPool1d.html
     """
@@ -48,7 +48,7 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The greatest value in each window of (N, C, H, W); with return_indices also where it was.
+    """The maximum of each window of (N, C, H, W); return_indices=True also returns where it was.
 
     https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html
     """
@@ -57,7 +57,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The greatest value in each window of (N, C, D, H, W); with return_indices also where it was."""
+    """The maximum of each window of (N, C, D, H, W); return_indices=True also returns where it was."""
 
     function = staticmethod(F.max_pool3d)
 
@@ -73,7 +73,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Values back to where MaxPool1d found them, zeros elsewhere."""
+    """Put values back where MaxPool1d found them, and zeros elsewhere."""
 
     function = staticmethod(F.max_unpool1d)
 
@@ -85,7 +85,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Values back to where MaxPool2d found them, zeros elsewhere."""
+    """Put values back where MaxPool2d found them, and zeros elsewhere."""
 
     function = staticmethod(F.max_unpool2d)
 
@@ -97,7 +97,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Values back to where MaxPool3d found them, zeros elsewhere."""
+    """Put values back where MaxPool3d found them, and zeros elsewhere."""
 
     function = staticmethod(F.max_unpool3d)
 
@@ -136,7 +136,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of (N, C, H, W); divisor_override divides by a number of one's own.
+    """The mean of each window of (N, C, H, W); divisor_override divides by another number.
 
     https://pytorch.org/docs/stable/generated/torch.nn.AvgPool2d.html
     """
@@ -218,19 +218,19 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of windows so chosen that (N, C, L) becomes (N, C, output_size)."""
+    """Means of windows chosen such that (N, C, L) becomes (N, C, output_size)."""
 
     function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of windows so chosen that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
+    """Means of windows chosen such that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of windows so chosen that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
+    """Means of windows chosen such that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_avg_pool3d)
 
@@ -252,19 +252,19 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Greatest values of windows so chosen that (N, C, L) becomes (N, C, output_size)."""
+    """Maxima of windows chosen such that (N, C, L) becomes (N, C, output_size)."""
 
     function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Greatest values of windows so chosen that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
+    """Maxima of windows chosen such that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Greatest values of windows so chosen that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
+    """Maxima of windows chosen such that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_max_pool3d)
 
@@ -293,7 +293,7 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """The greatest value in each of output_size windows of (N, C, H, W), which begin at random places, a fraction apart.
+    """The maximum of each of output_size windows of (N, C, H, W), which begin at pseudo-random positions.
 
     output_ratio: windows are that share of H and W.  Graham 2014.
     https://pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool2d.html
@@ -307,7 +307,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """The greatest value in each of output_size windows of (N, C, T, H, W), which begin at random places, a fraction apart.
+    """The maximum of each of output_size windows of (N, C, T, H, W), which begin at pseudo-random positions.
 
     https://pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool3d.html
     """

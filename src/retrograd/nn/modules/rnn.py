@@ -58,7 +58,7 @@ LINEAR = F.linear
 
 
 def one_node(x: Any, state: Any, weights: Any) -> bool:
-    """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
+    """Whether recurrent.lstm accepts these: all float32 or all float64, and not empty.
 
     Not while somebody listens, a mode takes calls over or F.linear is a function of theirs: they see step by step.
     torch.compile takes the layer as it is.
@@ -73,7 +73,7 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
 
 
 def heard(f: Any, args: tuple[Any, ...], **kwargs: Any) -> Any:
-    """f(*args), which a recorder of torch.compile takes as one call."""
+    """f(*args), which torch.compile records as one call."""
     return f(*args, **kwargs) if modes.recorder is None else modes.recorder.call(f, f, args, kwargs)
 
 
@@ -94,7 +94,7 @@ def joined(parts: list[Any]) -> Any:
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share.  All weights start uniform in +-1/sqrt(hidden_size).
+    """The common part of RNN, LSTM and GRU.  All weights start uniform in +-1/sqrt(hidden_size).
 
     weight_ih_l0 (gates H, I), weight_hh_l0 (gates H, P), bias_ih_l0, bias_hh_l0 (gates H,), weight_hr_l0 (P, H) if
     projected; then `_reverse` ones; then those of layer 1, ...
@@ -176,7 +176,7 @@ class RNNBase(Module):
         return [getattr(self, name) for name in self._flat_weights_names]
 
     def flatten_parameters(self) -> None:
-        """Nothing to do: it speeds up GPUs."""
+        """Does nothing: it concerns GPUs only."""
 
     def reset_parameters(self) -> None:
         """Draw the starting values again."""
@@ -219,7 +219,7 @@ class RNNBase(Module):
         return int(input.size(0) if self.batch_first else input.size(1))
 
     def permute_hidden(self, hx: Any, permutation: Any) -> Any:
-        """A state with its samples in another order."""
+        """A state with its samples reordered."""
         if permutation is None:
             return hx
         if isinstance(hx, tuple):

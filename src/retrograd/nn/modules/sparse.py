@@ -107,7 +107,7 @@ class Embedding(_Table):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Any:
-        """An Embedding of given vectors (num_embeddings, embedding_dim); trained only with freeze=False."""
+        """An Embedding of the given vectors (num_embeddings, embedding_dim), trained only with freeze=False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape
@@ -116,7 +116,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or max (mode) of the rows of each bag, without the rows in between.
+    """The sum, mean or max (mode) of the rows of each bag, without storing the rows.
 
     input (N, L): a bag per row; or (indices,) with offsets: where each bag begins.
     https://pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html
@@ -166,7 +166,7 @@ class EmbeddingBag(_Table):
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> Any:
-        """An EmbeddingBag of given vectors, which it does not train unless freeze=False."""
+        """An EmbeddingBag of the given vectors, trained only with freeze=False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape

@@ -54,7 +54,7 @@ def _length(src: Any, batch_first: bool) -> int | None:
 
 
 def _not_nested(layer: Any) -> str:
-    """Why PyTorch would not use nested tensors, which speed up padded batches there."""
+    """Why PyTorch would not use nested tensors, with which it speeds up padded batches."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
     attention = layer.self_attn
@@ -221,7 +221,7 @@ class TransformerEncoder(Module):
     def forward(
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None,
     ) -> Any:
-        """is_causal None: look whether mask is the causal one."""
+        """is_causal=None: check whether mask is the causal one."""
         src_key_padding_mask = additive(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
         mask = additive(mask, "mask", src)
         output = src
@@ -250,7 +250,7 @@ class TransformerDecoder(Module):
         self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, tgt_key_padding_mask: Any = None,
         memory_key_padding_mask: Any = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Any:
-        """tgt_is_causal None: look whether tgt_mask is the causal one."""
+        """tgt_is_causal=None: check whether tgt_mask is the causal one."""
         output = tgt
         batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
         causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, batch_first))

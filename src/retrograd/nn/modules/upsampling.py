@@ -10,7 +10,7 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """Space to `size`, or by `scale_factor`; mode as in F.interpolate.
+    """Resize the spatial dimensions to `size`, or by `scale_factor`; mode as in F.interpolate.
 
     https://pytorch.org/docs/stable/generated/torch.nn.Upsample.html
     """

@@ -28,7 +28,7 @@ def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Strip `prefix` from all names of a state dict, in place ("module." of DataParallel, say)."""
+    """Strip `prefix` from all names of a state dict, in place; for example "module." of DataParallel."""
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix):]] = state_dict.pop(key)

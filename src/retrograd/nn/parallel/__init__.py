@@ -1,4 +1,4 @@
-"""torch.nn.parallel: DistributedDataParallel; DataParallel, which without a GPU calls its module and no more."""
+"""torch.nn.parallel: DistributedDataParallel; and DataParallel, which without GPUs just calls its module."""
 from __future__ import annotations
 
 from functools import partial

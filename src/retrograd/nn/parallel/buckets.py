@@ -24,11 +24,11 @@ class GradBucket:
         return self._index
 
     def buffer(self) -> Any:
-        """All gradients of it, one after the other, in one dimension."""
+        """All its gradients, one after the other, as one dimension."""
         return self._buffer
 
     def set_buffer(self, buffer: Any) -> None:
-        """Put another tensor in the buffer's place."""
+        """Replace the buffer by another tensor."""
         self._buffer = buffer
 
     def gradients(self) -> list[Any]:
@@ -37,16 +37,16 @@ class GradBucket:
         return [flat[end - view.size:end].reshape(view.shape) for view, end in zip(self._bucket.views, ends, strict=True)]
 
     def parameters(self) -> list[Any]:
-        """The parameters whose gradients they are."""
+        """The parameters that these gradients belong to."""
         return list(self._bucket.params)
 
     def is_last(self) -> bool:
-        """Is it the last of the pass?"""
+        """Is it the last bucket of the pass?"""
         return self._index == self._count - 1
 
 
 class Bucket:
-    """Memory for the gradients of some parameters, and what is under way with it."""
+    """Memory for the gradients of some parameters, and the message that is under way with them."""
 
     def __init__(self, indices: list[int], params: Sequence[Any]) -> None:
         self.indices = indices

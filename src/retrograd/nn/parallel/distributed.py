@@ -137,7 +137,7 @@ class DistributedDataParallel(Module, Joinable):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Forward and backward passes inside add to this rank's gradients; the next outside averages what has come together."""
+        """Passes inside add to this rank's gradients only; the next pass outside averages the sum."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -145,7 +145,7 @@ class DistributedDataParallel(Module, Joinable):
             self.require_backward_grad_sync = before
 
     def register_comm_hook(self, state: object, hook: Callable[[object, GradBucket], Future[Any]]) -> None:
-        """hook(state, bucket) -> a Future of the tensor that takes the place of the bucket's gradients.
+        """Call hook(state, bucket) -> a Future of the tensor that replaces the bucket's gradients.
 
         It is called for each full bucket, instead of the mean. RuntimeError for a second one, TypeError for what is no such hook.
         """
@@ -162,16 +162,16 @@ class DistributedDataParallel(Module, Joinable):
 
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:
-        """A context in which ranks may have unequal numbers of batches: one that has no more takes part with zeros."""
+        """A context in which ranks may have unequal numbers of batches: a rank that has run out takes part with zeros."""
         return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """What this rank does when it has no more batches and others have."""
+        """What this rank does once it has run out of batches and others have not."""
         return Shadow(self, kwargs.get("divide_by_initial_world_size", True))
 
     @property
     def broadcast_buffers(self) -> bool:
-        """forward_sync_buffers, by its old name."""
+        """The old name of forward_sync_buffers."""
         return self.forward_sync_buffers
 
     @broadcast_buffers.setter
@@ -204,7 +204,7 @@ def refuse(given: dict[str, Any]) -> None:
 
 
 class Shadow(JoinHook):
-    """Does what the other ranks' passes wait for."""
+    """Takes part in what the other ranks' passes wait for."""
 
     def __init__(self, ddp: DistributedDataParallel, divide_by_initial_world_size: bool) -> None:
         self.ddp = ddp
@@ -241,7 +241,7 @@ def as_tensor(array: Any) -> Any:
 
 
 def same_everywhere(group: ProcessGroup, params: list[Any]) -> None:
-    """RuntimeError where ranks have different parameters."""
+    """RuntimeError if ranks have different parameters."""
     shapes = gathered(group, "broadcast", [tuple(param.shape) for param in params])
     first = shapes[0]
     for rank, other in enumerate(shapes):

@@ -88,7 +88,7 @@ class Reducer:
         return True
 
     def before_backward(self, outputs: Iterator[Any]) -> None:
-        """A forward pass is over, whose backward pass averages.  RuntimeError if the last one has not come to its end."""
+        """A forward pass is over, whose backward pass averages.  RuntimeError if the last one has not finished."""
         if self.unfinished:
             missing = [self.names[i] for i in range(len(self.params)) if i not in self.ready]
             raise RuntimeError(
@@ -104,7 +104,7 @@ class Reducer:
         self.unused = self.not_reached(outputs) if self.find_unused and not self.static else []
 
     def not_reached(self, outputs: Iterator[Any]) -> list[int]:
-        """Parameters that no way from the outputs leads to."""
+        """Parameters that cannot be reached from the outputs."""
         todo = [fn for fn in (output.grad_fn for output in outputs) if fn is not None]
         seen = set(todo)
         while todo:
@@ -150,7 +150,7 @@ class Reducer:
         self.finish()
 
     def mark(self, index: int, last: bool = True) -> None:
-        """A gradient is as it will be in this pass."""
+        """A gradient is final for this pass."""
         if index in self.ready:
             raise RuntimeError(
                 TWICE + f"\nParameter at index {index} with name {self.names[index]} has been marked as ready twice.")
@@ -167,7 +167,7 @@ class Reducer:
             queue_callback(self.finish)
 
     def fill(self, sink: Any, view: Any) -> None:
-        """Copy a gradient into its bucket, divided by the number of ranks unless a hook is to do that."""
+        """Copy a gradient into its bucket, divided by the number of ranks unless a hook does that."""
         grad = sink.grad
         factor = None if self.hook is not None or self.divisor == 1 else view.dtype.type(1.0 / self.divisor)
         if grad is None:
@@ -181,7 +181,7 @@ class Reducer:
             sink.grad = wrap(view)
 
     def send(self, number: int) -> None:
-        """Begin what makes the mean of a full bucket."""
+        """Start averaging a full bucket."""
         bucket = self.buckets[number]
         if self.hook is not None:
             bucket.work = self.hook(self.state, GradBucket(bucket, number, len(self.buckets)))

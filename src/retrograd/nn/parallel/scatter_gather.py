@@ -17,7 +17,7 @@ def named(x: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
-    """One of `inputs` for each device, what they hold being the same.  AssertionError for a tensor: there is no GPU."""
+    """A copy of `inputs` for each device, with the same contents.  AssertionError for a tensor: there is no GPU."""
     if isinstance(inputs, TensorBase):
         check_device("cuda")
     if not inputs or not isinstance(inputs, (tuple, list, dict)):
@@ -38,7 +38,7 @@ def scatter_kwargs(
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """Of several devices' outputs one.  AssertionError for tensors: they are on the CPU."""
+    """One output from those of several devices.  AssertionError for tensors: they are on the CPU."""
     first = outputs[0]
     if isinstance(first, TensorBase):
         raise AssertionError("Gather function not implemented for CPU tensors")

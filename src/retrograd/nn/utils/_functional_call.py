@@ -21,7 +21,7 @@ def functional_call(
     module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:
-    """module(*args, **kwargs), with the tensors of a dict, or of several, in place of its parameters and buffers.
+    """module(*args, **kwargs), computed with the tensors of one or several dicts in place of its parameters and buffers.
 
     Names are those of named_parameters.  tie_weights: a tensor that stands under several names is replaced under all of them;
     strict: every parameter and buffer must be given.  A buffer that the call sets is found in the dict afterwards.
@@ -71,7 +71,7 @@ def _stacked(tensors: list[Any], name: str) -> Any:
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """func itself: what a functionalised function computes is what the function computes, and nothing here needs it otherwise.
+    """func itself: functionalised functions compute the same, and nothing here needs them.
 
     https://pytorch.org/docs/stable/generated/torch.func.functionalize.html
     """
@@ -87,7 +87,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Let all batch norms in root go without running statistics, in place; -> root.
+    """Remove the running statistics of all batch norms in root, in place; -> root.
 
     https://pytorch.org/docs/stable/generated/torch.func.replace_all_batch_norm_modules_.html
     """
@@ -100,7 +100,7 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
 @contextmanager
 def _replaced(module: Any, given: dict[str, Any], tie: bool, strict: bool) -> Iterator[None]:
-    """The module's tensors exchanged inside; what the call made of them is in `given` afterwards."""
+    """Exchange the module's tensors in the block; afterwards `given` holds what the call made of them."""
     named = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
     values = _tied(named, given) if tie else dict(given)
     if strict:
@@ -151,7 +151,7 @@ def _part(module: Any, path: str) -> Any:
 
 
 def _swap(module: Any, name: str, value: Any) -> Any:
-    """Put value (_NOTHING: nothing) in the place of the module's tensor, and return what was there."""
+    """Replace the module's tensor by value (_NOTHING: by nothing), and return what was there."""
     if value is not _NOTHING and value is not None and not isinstance(value, TensorBase):
         raise TypeError(f"{value} is not an instance of torch.Tensor")
     if name == "":

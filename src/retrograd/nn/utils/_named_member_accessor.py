@@ -23,7 +23,7 @@ def check(module: Any, name: str, tensor: Any) -> None:
 
 
 def set_tensor(module: Any, name: str, tensor: Any) -> None:
-    """Put a tensor, or None, under a name; a parameter's and a buffer's stays one."""
+    """Put a tensor, or None, under a name; a parameter stays a parameter, a buffer a buffer."""
     check(module, name, tensor)
     for table in (module._parameters, module._buffers):
         if name in table:
@@ -33,7 +33,7 @@ def set_tensor(module: Any, name: str, tensor: Any) -> None:
 
 
 def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False) -> Any:
-    """As set_tensor -> what was there.  AttributeError where nothing was, unless allow_missing."""
+    """As set_tensor; -> what was there.  AttributeError if nothing was, unless allow_missing."""
     check(module, name, tensor)
     was = getattr(module, name, _MISSING)
     if was is _MISSING and not allow_missing:

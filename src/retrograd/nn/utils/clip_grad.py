@@ -105,7 +105,7 @@ def clip_grad_norm(
 
 
 def clip_grad_value_(parameters: Any | Iterable[Any], clip_value: float, foreach: Any = None) -> None:
-    """Every element of every gradient into [-clip_value, clip_value]."""
+    """Clamp every element of every gradient to [-clip_value, clip_value]."""
     if modes.recorder is not None and modes.observer is not None:
         modes.recorder.outright(clip_grad_value_, tensors_of(parameters), clip_value, foreach)
         return

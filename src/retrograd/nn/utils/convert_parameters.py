@@ -12,12 +12,12 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
-    """All elements, one parameter after the other."""
+    """All elements as one vector, one parameter after the other."""
     return cat([param.view(-1) for param in parameters])
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
-    """The parameters show slices of `vec` from now on."""
+    """Make the parameters views of slices of `vec`."""
     if not isinstance(vec, TensorBase):
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     vector: Any = vec

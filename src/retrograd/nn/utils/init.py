@@ -11,7 +11,7 @@ __all__ = ["skip_init"]
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """module_cls(*args, **kwargs), for who fills in the parameters: here they have their usual values, not what memory held.
+    """module_cls(*args, **kwargs), for callers that fill in the parameters: here they have their usual initial values.
 
     https://pytorch.org/docs/stable/generated/torch.nn.utils.skip_init.html
     """

@@ -1,4 +1,4 @@
-"""What all schedulers are, and how they read and set the rates of an optimizer."""
+"""The base of all schedulers, and how they read and set the rates of an optimizer."""
 from __future__ import annotations
 
 import types
@@ -33,7 +33,7 @@ NO_INITIAL_LR = (
 
 
 class LRScheduler:
-    """Base: sets group["lr"] of each parameter group at each step(), get_lr() saying to what.
+    """Base class: each step() sets group["lr"] of each parameter group to what get_lr() returns.
 
     last_epoch -1 starts anew and notes each group's rate as "initial_lr"; otherwise training goes on after that epoch.
     https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate
@@ -68,7 +68,7 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state_dict() of the same class was taken."""
+        """Continue from a state_dict() of the same class."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -76,7 +76,7 @@ class LRScheduler:
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The rates for `last_epoch`, for step() alone to ask."""
+        """The rates for `last_epoch`; only step() should call it."""
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:
@@ -122,7 +122,7 @@ class LRScheduler:
         return [base_lr * factor for base_lr in self.base_lrs]
 
     def _ask(self) -> None:
-        """Warn when get_lr() is called by somebody else than step()."""
+        """Warn if get_lr() is called from outside step()."""
         if not self._get_lr_called_within_step:
             warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
@@ -163,7 +163,7 @@ def values(optimizer: Optimizer, key: str) -> list[Any]:
 
 
 def put(group: dict[str, Any], lr: Any) -> None:
-    """Set the rate; one that is a tensor is filled."""
+    """Set the rate; a rate that is a tensor is filled in place."""
     if isinstance(group["lr"], TensorBase):
         rate: Any = group["lr"]
         rate.fill_(lr.squeeze() if isinstance(lr, TensorBase) else lr)  # type: ignore[attr-defined]
@@ -183,5 +183,5 @@ def per_group(name: str, optimizer: Optimizer, given: Any) -> list[Any]:
 
 
 def attributes_of(f: Any) -> Any:
-    """What a state dict keeps of a callable: nothing of a function."""
+    """What a state dict keeps of a callable: its attributes, or None for a function."""
     return None if isinstance(f, types.FunctionType) else f.__dict__.copy()

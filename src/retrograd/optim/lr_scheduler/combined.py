@@ -31,14 +31,14 @@ class _Several(LRScheduler):
                     f"{type(optimizer).__name__}.")
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimizer; of the schedulers their state dicts."""
+        """All attributes but the optimizer, with the schedulers' state dicts."""
         state = super().state_dict()
         del state["_schedulers"]
         state["_schedulers"] = [s.state_dict() for s in self._schedulers]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state_dict() was taken."""
+        """Continue from a state_dict()."""
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for i, state in enumerate(state_dict["_schedulers"]):
             self._schedulers[i].load_state_dict(state)
@@ -70,7 +70,7 @@ class SequentialLR(_Several):
         self._last_lr = now.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take back the initial step of all schedulers within."""
+        """Undo the initial step of all schedulers inside."""
         at = self if sched is None else sched
         if hasattr(at, "_schedulers"):
             for s in at._schedulers:
@@ -91,7 +91,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """All schedulers step at every step, each from the rates that the one before left."""
+    """Every scheduler steps at every step, each from the rates that the one before it left."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:

@@ -13,7 +13,7 @@ NO_MOMENTUM = "optimizer must support momentum or beta1 with `cycle_momentum` op
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down a cosine to eta_min in T_0 epochs, then again from the top, each time T_mult as long.
+    """Down a cosine to eta_min in T_0 epochs, then again from the top, each cycle T_mult times as long as the last.
 
     step(epoch) takes fractions of epochs.  Loshchilov and Hutter 2017.
     """
@@ -119,7 +119,7 @@ class CyclicLR(LRScheduler):
             self.scale_mode = "cycle"
 
     def scale_fn(self, x: float) -> float:
-        """The height of the triangle at cycle or step x, of max_lr - base_lr."""
+        """The height of the triangle at cycle or step x, as a share of max_lr - base_lr."""
         height: float = (self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom)(x)
         return height
 
@@ -138,7 +138,7 @@ class CyclicLR(LRScheduler):
         return [low + (high - low) * part * scale for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimizer; a callable object as its attributes, a function as None."""
+        """All attributes but the optimizer; a callable object is kept as its attributes, a function as None."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
         f = state.pop("_scale_fn_custom")
@@ -146,7 +146,7 @@ class CyclicLR(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state_dict() was taken; a function stays what it is here."""
+        """Continue from a state_dict(); a function stays as it is."""
         attributes = state_dict["_scale_fn_custom"]
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
         if attributes is not None:

@@ -1,4 +1,4 @@
-"""Rates as functions of the epoch that end somewhere."""
+"""Rates that are functions of the epoch."""
 from __future__ import annotations
 
 import math
@@ -33,14 +33,14 @@ class _Lambdas(LRScheduler):
         pass
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimizer; callable objects as their attributes, functions as None."""
+        """All attributes but the optimizer; callable objects are kept as their attributes, functions as None."""
         state = super().state_dict()
         del state["lr_lambdas"]
         state["lr_lambdas"] = [attributes_of(f) for f in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state_dict() was taken; functions stay what they are here."""
+        """Continue from a state_dict(); functions stay as they are."""
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
         for f, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
             if attributes is not None:

@@ -1,4 +1,4 @@
-"""A rate that follows what training achieves."""
+"""A rate that falls when training stops improving."""
 from __future__ import annotations
 
 import math
@@ -10,7 +10,7 @@ from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, put, 
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """lr *= factor when `metrics` got no better for more than `patience` steps.
+    """lr *= factor once `metrics` has not improved for more than `patience` steps.
 
     mode            "min": smaller is better; "max"
     threshold       better by at least that part ("rel") or amount ("abs", threshold_mode)
@@ -72,7 +72,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Note one value of the watched quantity, a number or a one-element tensor."""
+        """Take one value of the watched quantity, a number or a one-element tensor."""
         current = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
@@ -110,6 +110,6 @@ class ReduceLROnPlateau(LRScheduler):
                 put(group, new)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state_dict() was taken."""
+        """Continue from a state_dict()."""
         self.__dict__.update(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
