@@ -59,8 +59,9 @@ class Explanation:
 def explain(x: Any, rec: Recording | None = None) -> Explanation:
     """What x is: a tensor, parameter, node, module or the handle of a hook, of retrograd or torch.
 
+    x     any of these; with rec also a parameter's name or a module's path
     rec   a Recording, which adds names, the lines where things were made and registered, and what fired
-    With rec, x may be a parameter's name or a module's path.  TypeError for anything else.
+    TypeError for anything else.
     """
     if isinstance(x, str):
         if rec is None:

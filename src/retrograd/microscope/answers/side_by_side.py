@@ -131,8 +131,9 @@ class SideBySide:
 @checked
 def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int | None = None, *,
             rtol: float = RTOL) -> SideBySide:
-    """Two recordings side by side: of two runs, two engines, a replay; also from files.
+    """Two recordings side by side: of two runs, a replay, two engines.
 
+    a, b             Recordings, also from files and of two engines
     step_a, step_b   a training step of each, counted from 1, instead of all; compare(rec, rec, 1, 2): two steps of one
     rtol             how far norms (least and greatest values, too) may be apart in proportion and count as equal
     """

@@ -28,7 +28,10 @@ Row = dict[str, Any]
 
 @checked
 def to_pandas(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
-    """A pandas.DataFrame of what `to_arrow` has as columns.  ImportError without pandas."""
+    """A pandas.DataFrame of what `to_arrow` has as columns.  ImportError without pandas.
+
+    found   what the microscope gave: see to_arrow
+    """
     try:
         import pandas
     except ImportError:
@@ -40,6 +43,7 @@ def to_pandas(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any
 def to_arrow(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
     """A pyarrow.Table.  ImportError without pyarrow.
 
+    found          one of these:
     Recording      a row per event: what, where, t and dt in ns, norm of what it passed on (ops: of their outputs; nodes: of
                    the gradients of their inputs; accumulations: of the gradient that arrived), null where not measured
     Ledger         a row per term; Coverage: per parameter; Watch: per look at a name
@@ -54,7 +58,9 @@ def to_arrow(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
 def to_parquet(found: Recording | Coverage | Ledger | Watch | FactorStore, path: FilePath) -> None:
     """Write the table of `to_arrow` as a Parquet file, block by block: a store may be larger than memory.
 
-    The file is replaced when complete.  ImportError without pyarrow.
+    found   what the microscope gave: see to_arrow
+    path    of the file, which is replaced when complete
+    ImportError without pyarrow.
     """
     arrow, schema = schema_of(found)
     from pyarrow import parquet

@@ -44,6 +44,7 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
             train(model)
         print(w)
 
+    model   of retrograd.nn or torch.nn
     every   look at every n-th step of each optimizer, starting with its first
     limit   how many rows to keep, the newest
     window  looks in which a unit must be above 0 once, not to be dead (dead_units, problems)

@@ -503,9 +503,11 @@ def under_no_grad(rec: Recording, e: Event) -> Cause:
 
 @checked
 def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
-    """Why the hook behind `handle` (what register_*hook returned) did not fire.
+    """Why a hook did not fire.
 
-    Without a recording it only recognises a removed hook, or one whose owner is gone; the answer says so.
+    handle   what register_*hook returned
+    rec      a Recording
+    Without one it only recognises a removed hook, or one whose owner is gone; the answer says so.
     """
     for name in ("hooks_dict_ref", "id"):
         if not hasattr(handle, name):

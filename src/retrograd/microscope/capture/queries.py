@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arguments import checked
+from ..bar import progress as bars
 from ..errors import StoreError
 
 if TYPE_CHECKING:
@@ -130,16 +131,21 @@ class Queries:
         return found
 
     @checked
-    def dots(self, query: Grads, layer: str = "*", step: int | None = None, progress: bool = False) -> tuple[Any, Any]:
+    def dots(self, query: Grads, layer: str = "*", step: int | None = None, progress: bool | None = None) -> tuple[Any, Any]:
         """((M, N) inner products, [(step, sample)] of the N): a batch of queries against everything stored.
 
         query is a grads.Grads; one block is in memory at a time, and the result.  Parameters that are not in both raise
         StoreError, unless layer= chooses some.
+
+        progress   a bar on stderr; by default if it is a terminal, after two seconds
         """
         found, where = [], []
-        for got, block in shown(self._scored("dots", query, layer, step, 512), progress):
-            found.append(got)
-            where += [(each.step, each.sample) for each in block.ids]
+        with bars(progress) as bar:
+            advance = bar("blocks", None)
+            for got, block in self._scored("dots", query, layer, step, 512):
+                found.append(got)
+                where += [(each.step, each.sample) for each in block.ids]
+                advance()
         if not found:
             raise StoreError("FactorStore.dots: nothing is stored" + ("" if step is None else f" for step {step}"))
         return self.engine.torch.cat(found, 1), where
@@ -211,14 +217,3 @@ def merge_best(values: Any, places: Any, scores: Any, first: int) -> None:
 
 def array_of(t: Any) -> Any:
     return t.array if hasattr(t, "array") else t.numpy()
-
-
-def shown(items: Any, progress: bool) -> Any:
-    """items, with a progress bar when asked for (needs the package rich)."""
-    if not progress:
-        return items
-    try:
-        from rich.progress import track
-    except ImportError:
-        raise ImportError("FactorStore.dots(progress=True) needs the package rich: pip install rich") from None
-    return track(list(items), description="dots")

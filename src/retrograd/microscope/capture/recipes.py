@@ -17,9 +17,10 @@ from .terms import Outer
 
 @checked
 def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
-    """(N,) probabilities proportional to gradient norms (N,), mixed with a share `uniform` of equal ones.
+    """(N,) probabilities proportional to gradient norms, for importance sampling of training examples.
 
-    Importance sampling of training examples; the norms are those of the last layer or of all.
+    norms    (N,) gradient norms, of the last layer or of all
+    uniform  share of equal probabilities that is mixed in, 0 to 1
     Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
     """
     if not hasattr(norms, "sum"):
@@ -53,6 +54,10 @@ def of_own_losses(function: str, grads: Any) -> None:
 def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any = None) -> tuple[Any, Any]:
     """(samples (count,), weights (count,)): drawn with replacement by gradient norm.
 
+    grads      of the samples to draw from
+    count      how many to draw
+    uniform    share of equal probabilities, as in sampling_probabilities()
+    generator  to draw with; by default the engine's own
     weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
     """
     of_grads("norm_sampling", grads)
@@ -65,6 +70,8 @@ def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any =
 def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
     """(N_train, N_test): how much a step on a training sample lowers the loss of a test sample, to first order.
 
+    train, test  Grads of both, at the same weights
+    lr           learning rate of that step
     Sum it over checkpoints, with each one's learning rate.  Pruthi et al. 2020 (arXiv:2002.08484).
     """
     of_grads("tracin", train, test)
@@ -74,8 +81,9 @@ def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
 def influence(train: Any, test: Any, curvature: Any) -> Any:
     """(N_train, N_test): minus the change of a test sample's loss when a training sample gets more weight.
 
-    curvature is a kfac.KFAC of the training data (K-FAC, or EK-FAC after corrected()); positive: the training sample
-    helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
+    train, test  Grads of both
+    curvature    a KFAC of the training data (K-FAC, or EK-FAC after corrected())
+    Positive: the training sample helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
     """
     of_grads("influence", train, test)
     if set(train.names) != set(test.names):
@@ -117,9 +125,12 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
                      generator: Any = None) -> dict[str, Any]:
     """{name: gradient}: clipped per sample, summed, with Gaussian noise, divided by the expected batch size.
 
+    grads             of the batch: grads(scale="sample"), since the samples' gradients must be their own
+    max_norm          to which each sample's gradient is clipped
     noise_multiplier  standard deviation of the noise over max_norm
     expected          batch size to divide by; under Poisson sampling the expected one, here len(grads) by default
-    Abadi et al. 2016 (arXiv:1607.00133).  The samples' gradients must be their own: grads(scale="sample").
+    generator         to draw the noise with; by default the engine's own
+    Abadi et al. 2016 (arXiv:1607.00133).
     """
     of_own_losses("private_gradient", grads)
     if not noise_multiplier >= 0:
@@ -145,7 +156,9 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
                 generator: Any = None) -> None:
     """Put private_gradient into every parameter's .grad and call the optimiser's step.
 
-    grads     None where Poisson sampling drew no sample: the step is noise alone, and expected must be given
+    grads             None where Poisson sampling drew no sample: the step is noise alone, and expected must be given
+    optimizer         whose step() is called; it holds parameters of the captured model alone
+    max_norm, noise_multiplier, expected, generator  as in private_gradient()
     UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
     if not hasattr(optimizer, "param_groups"):
@@ -178,8 +191,12 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
 
 @checked
 def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
-    """The privacy spent: epsilon at `delta` after `steps` of DP-SGD with Poisson sampling.
+    """The privacy spent: the epsilon of DP-SGD with Poisson sampling.
 
+    noise_multiplier  standard deviation of the noise over max_norm
+    sample_rate       probability with which a sample is in a batch
+    steps             how many were taken
+    delta             at which epsilon is told
     Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus if that is installed.
     ImportError when neither is.
     """
@@ -207,8 +224,9 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
 def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
     """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
 
-    Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.  It holds at most `room` numbers of
-    per-sample gradients at a time.
+    grads  with the samples' own losses: grads(scale="sample")
+    room   numbers of per-sample gradients that it holds at a time, at most
+    Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.
     """
     of_own_losses("fisher_diagonal", grads)
     T = grads.torch
@@ -238,8 +256,9 @@ def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
 def noise_scale(grads: Any) -> dict[str, float]:
     """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
 
+    grads  of at least two samples, with their own losses: grads(scale="sample")
     G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
-    helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.  Wants grads(scale="sample").
+    helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.
     """
     of_own_losses("noise_scale", grads)
     N = len(grads)

@@ -103,6 +103,7 @@ class Record:
 class FactorStore(Queries):
     """A store on disk: append the captures of a run; query by layer, sample and step.
 
+    path        folder of the store
     mode        "a": append, made when absent; "r": read only; "w": a new store, which must not exist
     shard_mb    megabytes at which a shard is closed
     dtype       "float16" or "bfloat16": store the numbers in half the space, and read them as float32; by default as they are,

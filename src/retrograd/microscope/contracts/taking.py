@@ -36,7 +36,8 @@ def contract(
     loss     of loss(model(x), *rest), or loss(model(**batch)); by default what model(*batch) returns, if that is one number, or
              its .loss, else the mean square of the tensors in it
     forward  (model, *batch) -> what the loss gets first
-    What Python, NumPy and the engines draw is drawn from `seed`.  Their generators, buffers and every .grad are left as they
+    seed     that Python, NumPy and the engines draw from
+    Their generators, buffers and every .grad are left as they
     were; hooks run.
     """
     with seeded(seed):
@@ -59,7 +60,8 @@ def assert_contract(
     """AssertionError, with what differs and why, unless the model does what the contract says.
 
     path   a file of Contract.save, or a Contract
-    model  and what follows, as in contract(), with the contract's seed; or a Contract taken by now
+    model, batch, loss, forward   as in contract(); or instead of the model a Contract taken by now
+    seed   of what is drawn, by default the contract's
     rtol   relative tolerance of norms
     """
     __tracebackhide__ = True

@@ -38,6 +38,7 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "fli
         with microscope.flight(model, keep=20):
             train(model)
 
+    model       of retrograd.nn or torch.nn
     optimizers  whose steps end a step of the training; none given: all that hold parameters of the model
     keep        steps kept: operations with their lines, norms of results, gradients and .grad, losses, learning rates
     path        where to write: PATH.html, a page that opens at the first bad number, and PATH.trace (microscope.load)

@@ -504,7 +504,12 @@ def data(source: Source) -> Found:
 
 @checked
 def lint_source(text: str, file: str = "<string>", rules: Container[str] | None = None) -> list[Problem]:
-    """The problems in source text, by line.  SyntaxError if it does not parse."""
+    """The problems in source text, by line.  SyntaxError if it does not parse.
+
+    text    the program
+    file    its name, in what is said
+    rules   numbers of rules to check, as "RG101"; by default all
+    """
     source = Source(text, file)
     found = []
     for number, (_, check) in RULES.items():

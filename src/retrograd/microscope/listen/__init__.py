@@ -46,7 +46,10 @@ def engine_named(name: str) -> Engine:
 
 
 def engine_of(x: Any) -> Engine:
-    """The engine of a tensor or module.  TypeError for anything else."""
+    """The engine of a tensor or module.  TypeError for anything else.
+
+    x   of retrograd or of PyTorch
+    """
     if isinstance(x, (retrograd.Tensor, retrograd.nn.Module)):
         return engine_named("retrograd")
     torch = sys.modules.get("torch")

@@ -38,6 +38,7 @@ def memory(model: Any) -> Memory:
         print(mem)                      # the peak, and what it was made of: by module, operation and line
         print(*mem.alive(), sep="\\n")   # what keeps graphs alive now, and what holds it
 
+    model   of retrograd.nn or torch.nn
     Counted are parameters and buffers of the model, its gradients, the state of the optimizers that step in the block, and what
     graphs save for backward on this thread; not what an operation needs while it runs.  What tensors saved under other
     saved-tensor hooks (checkpoint, save_on_cpu) take is not seen.

@@ -489,6 +489,9 @@ class Recording:
 
 @checked
 def load(path: FilePath) -> Recording:
-    """Read a recording that `save` wrote.  TraceError if it is no recording, cut off or too new."""
+    """Read a recording that `save` wrote.  TraceError if it is no recording, cut off or too new.
+
+    path   of the file; kept values are read from `path` + '.safetensors'
+    """
     from .trace_file import load as read
     return read(path)

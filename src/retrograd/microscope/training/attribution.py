@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..arguments import checked
+from ..bar import progress as bars
 from ..capture.capturing import capture
 from ..capture.recipes import inner
 from ..errors import ReplayError
 from ..listen import engine_of
-from .bar import progress as bars
 from .loop import Training
 from .metagradient import metagradient
 from .shelf import Shelf
@@ -42,11 +42,15 @@ def attributions(
     train, evaluate   as of metagradient(): train(steps, weight) returns its model
     losses            (model, i) -> (len(i),) losses of the samples i, as the training weighs them
     weight            (N,) ones
+    methods           which, of those below; by default all
+    checkpoints       states of the training that are kept, for TracIn and for going back
+    dim, seed         random projections of TRAK, and the seed that they are drawn from
+    damping           added to the curvature of K-FAC and EK-FAC; by default a tenth of the mean eigenvalue
+    progress          bars on stderr; by default if it is a terminal, after two seconds
 
     gradient dot   of the sample's gradient and the number's, at the end of the training
     cosine         the same, of unit vectors
-    K-FAC, EK-FAC  the number's gradient divided by the curvature (Koh & Liang 2017, Grosse et al. 2023); damping: by default
-                   a tenth of the mean eigenvalue
+    K-FAC, EK-FAC  the number's gradient divided by the curvature (Koh & Liang 2017, Grosse et al. 2023)
     TracIn         dot products at about `checkpoints` states of the training, times the rate (Pruthi et al. 2020)
     TRAK           of one model, with `dim` random projections (Park et al. 2023); for losses that are -log p of a sample
     """
@@ -64,14 +68,14 @@ def attributions(
         raise ReplayError(f"attributions: train() must return its model, got {type(model).__name__}")
     ends = Ends(torch, model, evaluate, losses, len(weight), damping)
     with bars(progress) as bar:
-        advance = bar("attributions", len(methods))
+        advance = bar("methods", len(methods))
         for method in methods:
             begin = time.perf_counter()
             if method == "metagradient":
-                got = metagradient(train, evaluate, {"weight": weight}, smoothness=0, progress=False)["weight"]
+                got = metagradient(train, evaluate, {"weight": weight}, smoothness=0)["weight"]
                 score = got.T if got.dim() > 1 else got
             elif method == "TracIn":
-                score = over_states(first, ends)
+                score = over_states(first, ends, bar)
             elif method == "TRAK":
                 score = ends.trak(dim, seed)
             elif method == "gradient dot":
@@ -158,16 +162,18 @@ class Ends:
         return score[:, 0] if one else score
 
 
-def over_states(first: Training, ends: Ends) -> Any:
+def over_states(first: Training, ends: Ends, bar: Any) -> Any:
     """TracIn: dot products at the states that were kept, weighed by the rate there."""
     held: Held = first.held
     total: Any = 0
+    advance = bar("TracIn: states", len(first.shelf.kept))
     try:
         for t in sorted(first.shelf.kept):
             state = first.shelf[t]
             held.put(state)
             rate = state["options"][0][0]["lr"]
             total = total + ends.dots() * float(rate)
+            advance()
     finally:
         held.put(first.ended)
     return total

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arguments import checked
+from ..bar import progress as bars
 from ..capture.parameters import parameters_of
 from ..errors import CaptureError
 from ..listen import engine_of_module
@@ -22,17 +23,21 @@ KINDS = ("hessian", "gauss-newton")
 @checked
 def curvature(
     model: Any, loss: Callable[..., Any], data: Iterable[Any], *, forward: Callable[..., Any] | None = None,
-    layers: Any = None, reduction: str = "mean",
+    layers: Any = None, reduction: str = "mean", progress: bool | None = None,
 ) -> Curvature:
     """The curvature of loss(model(x), *rest), averaged over the batches (x, *rest) of `data`, in the model's weights.
 
+    model      of retrograd.nn or torch.nn
+    loss       (output, *rest) -> one number
+    data       an iterable of batches, each (x, *rest) or x alone
     forward    (model, *batch) -> what the loss gets first; by default model(x)
     layers     which weights, as in capture()
     reduction  "mean" weighs batches by their size, for losses that are means; "sum" adds them up
+    progress   bars on stderr; by default if it is a terminal, after two seconds
     The Gauss-Newton matrix is J^T H J, with J of the outputs in the weights and H of the loss in the outputs: for
     cross-entropy and squared errors the Fisher matrix.  Every product draws the same random numbers, and buffers stay.
     """
-    return Curvature(Graphs(model, loss, data, forward, layers, reduction))
+    return Curvature(Graphs(model, loss, data, forward, layers, reduction), progress)
 
 
 class Estimate(NamedTuple):
@@ -68,8 +73,9 @@ class Density(NamedTuple):
 class Curvature:
     """Made by curvature(); vectors are dicts {name of a parameter: tensor} or arrays of P numbers in that order."""
 
-    def __init__(self, graphs: Graphs, chosen: list[int] | None = None) -> None:
+    def __init__(self, graphs: Graphs, progress: bool | None = None, chosen: list[int] | None = None) -> None:
         self._graphs = graphs
+        self._progress = progress
         self._chosen = list(range(len(graphs.params))) if chosen is None else chosen
         params = [graphs.params[i] for i in self._chosen]
         self.names = [p.name for p in params]
@@ -85,16 +91,25 @@ class Curvature:
         """J^T H J v, in the form of v."""
         return self._times(v, "gauss-newton")
 
+    @checked
     def operator(self, kind: str = "hessian") -> Any:
-        """The matrix as a scipy.sparse.linalg.LinearOperator of float64, (P, P)."""
+        """The matrix as a scipy.sparse.linalg.LinearOperator of float64, (P, P).
+
+        kind   "hessian" or "gauss-newton"
+        """
         check_kind(kind)
         return scipys().LinearOperator((self.size, self.size), matvec=lambda v: self._times(v.reshape(-1), kind), dtype=float)
 
+    @checked
     def eigenvalues(self, count: int = 1, kind: str = "hessian", vectors: bool = False, tolerance: float | None = None) -> Any:
-        """The `count` eigenvalues of the largest magnitudes, largest first; with `vectors` (values, [{name: tensor}, ...]).
+        """The eigenvalues of the largest magnitudes, largest first, by Lanczos iterations of SciPy (eigsh).
 
-        By Lanczos iterations of SciPy (eigsh).  tolerance: relative accuracy, by default that of the weights' dtype.
+        count      how many
+        kind       "hessian" or "gauss-newton"
+        vectors    give (values, [{name: tensor}, ...])
+        tolerance  relative accuracy, by default that of the weights' dtype
         """
+        check_kind(kind)
         if not 0 < count <= self.size:
             raise ValueError(f"eigenvalues: count must be in 1..{self.size}, got {count}")
         if count >= self.size - 1:
@@ -103,48 +118,97 @@ class Curvature:
             if tolerance is None:
                 tolerance = 1e-10 if self._graphs.double else 1e-5
             start = np.random.default_rng(0).normal(size=self.size)
-            values, found = scipys().eigsh(self.operator(kind), k=count, which="LM", tol=tolerance, v0=start)
+            with bars(self._progress) as bar:
+                times = self._counted(kind, bar("eigenvalues: products", None))
+                matrix = scipys().LinearOperator((self.size, self.size), matvec=lambda v: times(v.reshape(-1)), dtype=float)
+                values, found = scipys().eigsh(matrix, k=count, which="LM", tol=tolerance, v0=start)
         order = np.argsort(-np.abs(values))[:count]
         largest = [float(x) for x in values[order]]
         return (largest, [self._named(found[:, i]) for i in order]) if vectors else largest
 
+    @checked
     def trace(self, kind: str = "hessian", probes: int = 64, seed: int = 0) -> Estimate:
-        """The sum of all eigenvalues, by products with random signs (Hutchinson 1990)."""
-        at_least_one("trace", probes)
+        """The sum of all eigenvalues, by products with random signs (Hutchinson 1990): Estimate(value, error).
+
+        kind    "hessian" or "gauss-newton"
+        probes  how many vectors of signs; the standard error is inf for one
+        seed    that they are drawn from
+        """
+        at_least_one("trace", "probes", probes)
         draw = np.random.default_rng(seed)
         found = []
-        for _ in range(probes):
-            v = draw.choice([-1.0, 1.0], self.size)
-            found.append(float(v @ self._times(v, kind)))
+        with bars(self._progress) as bar:
+            times = self._counted(kind, bar("trace: products", probes))
+            for _ in range(probes):
+                v = draw.choice([-1.0, 1.0], self.size)
+                found.append(float(v @ times(v)))
         return Estimate(float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(probes)) if probes > 1 else float("inf"))
 
+    @checked
     def density(self, kind: str = "hessian", probes: int = 8, steps: int = 64, seed: int = 0) -> Density:
-        """How the eigenvalues are spread, by stochastic Lanczos quadrature (Ubaru et al. 2017, Ghorbani et al. 2019)."""
-        at_least_one("density", probes)
+        """How the eigenvalues are spread, by stochastic Lanczos quadrature (Ubaru et al. 2017, Ghorbani et al. 2019): a Density.
+
+        kind    "hessian" or "gauss-newton"
+        probes  random vectors to start from
+        steps   Lanczos steps from each, at most P
+        seed    that the vectors are drawn from
+        """
+        at_least_one("density", "probes", probes)
+        at_least_one("density", "steps", steps)
         draw = np.random.default_rng(seed)
         nodes, weights = [], []
-        for _ in range(probes):
-            v = draw.normal(size=self.size)
-            values, tops = lanczos(lambda x: self._times(x, kind), v / np.linalg.norm(v), min(steps, self.size))
-            nodes.append(values)
-            weights.append(tops**2 / probes)
+        steps = min(steps, self.size)
+        with bars(self._progress) as bar:
+            times = self._counted(kind, bar("density: products", probes * steps))
+            for _ in range(probes):
+                v = draw.normal(size=self.size)
+                values, tops = lanczos(times, v / np.linalg.norm(v), steps)
+                nodes.append(values)
+                weights.append(tops**2 / probes)
         return Density(np.concatenate(nodes), np.concatenate(weights))
 
+    @checked
     def dense(self, kind: str = "hessian") -> Any:
-        """The whole matrix, (P, P), by P products: for small models."""
-        return np.stack([self._times(row, kind) for row in np.eye(self.size)])
+        """The whole matrix, (P, P), by P products: for small models.
+
+        kind   "hessian" or "gauss-newton"
+        """
+        with bars(self._progress) as bar:
+            times = self._counted(kind, bar("dense: products", self.size))
+            return np.stack([times(row) for row in np.eye(self.size)])
 
     def layers(self) -> dict[str, Curvature]:
         """{path of a module: the curvature in its own weights, the diagonal block}"""
         found: dict[str, list[int]] = {}
         for i in self._chosen:
             found.setdefault(self._graphs.params[i].path, []).append(i)
-        return {path: Curvature(self._graphs, chosen) for path, chosen in found.items()}
+        return {path: Curvature(self._graphs, self._progress, chosen) for path, chosen in found.items()}
 
+    @checked
     def per_layer(self, kind: str = "hessian", probes: int = 32) -> list[LayerCurvature]:
-        """The top eigenvalue and the trace of every layer's block."""
-        return [LayerCurvature(path, block.size, block.eigenvalues(1, kind)[0], block.trace(kind, probes))
-                for path, block in self.layers().items()]
+        """The top eigenvalue and the trace of every layer's block: rows of layer, size, top, trace.
+
+        kind    "hessian" or "gauss-newton"
+        probes  as of trace()
+        """
+        rows = []
+        with bars(self._progress) as bar:
+            blocks = self.layers()
+            advance = bar("layers", len(blocks))
+            for path, block in blocks.items():
+                rows.append(LayerCurvature(path, block.size, block.eigenvalues(1, kind)[0], block.trace(kind, probes)))
+                advance()
+        return rows
+
+    def _counted(self, kind: str, advance: Callable[[], Any]) -> Callable[[Any], Any]:
+        """Products of arrays, each followed by advance()."""
+        check_kind(kind)
+
+        def times(v: Any) -> Any:
+            found = self._times(v, kind)
+            advance()
+            return found
+        return times
 
     def _times(self, v: Any, kind: str) -> Any:
         """The product, in the form of v."""
@@ -168,9 +232,9 @@ class Curvature:
         return f"Curvature({self.size} weights in {len(self.names)} parameters, {len(self._graphs.data)} batches)"
 
 
-def at_least_one(asked: str, probes: int) -> None:
-    if probes < 1:
-        raise ValueError(f"{asked}: probes must be 1 or more, got {probes}")
+def at_least_one(asked: str, what: str, count: int) -> None:
+    if count < 1:
+        raise ValueError(f"{asked}: {what} must be 1 or more, got {count}")
 
 
 class Graphs:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..arguments import FilePath, checked
+from ..bar import progress as bars
 from ..errors import ReplayError
 from ..listen import engine_of
-from .bar import progress as bars
 from .loop import Done, Replay, Steps, Training
 from .shelf import Folder, Shelf
 from .state import Held
@@ -42,6 +42,7 @@ class Metagradient(Mapping[str, Any]):
 
     @property
     def trusted(self) -> bool:
+        """Is the result to be believed?  If not, `doubt` says why."""
         return not self.doubt
 
     def __getitem__(self, name: str) -> Any:
@@ -69,10 +70,11 @@ def metagradient(
     train       an ordinary training, whose loop reads `for batch in steps(batches, model, optimizer)`: what a step changes is
                 given to steps() (schedulers, too), and every number in `wrt` takes part in the loop's body by its name
     evaluate    of what train() returned: a tensor of one number, or of K numbers (K,)
+    wrt         {name: tensor} of sample weights, rates, data, ...; they reach train() by these names
     keep        states kept at a time, on each of log(T) levels, at least 2; by default 2 sqrt(T) on one
     folder      keep them there; a run that was interrupted goes on from there
     smoothness  size of the relative change of `wrt` with which two more trainings check the result; 0: no check
-    progress    bars on stderr; by default if it is a terminal
+    progress    bars on stderr; by default if it is a terminal, after two seconds
 
     Engstrom et al. 2025 (arXiv:2503.13751, arXiv:2504.16430).  A warning is given if the result is not to be trusted.
     ReplayError if the training cannot be done again, or uses what no derivative is known of.

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arguments import checked
+from ..bar import progress as bars
 from ..listen import engine_of
-from .bar import progress as bars
 from .loop import Steps
 
 
@@ -62,11 +62,15 @@ def validate(
 ) -> Validation:
     """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} foretell.
 
+    scores           {method: (N,) or (N, K)}, as attributions() gives them
     train, evaluate  as of metagradient(): train(steps, weight), where left-out samples have weight 0
     weight           (N,) ones
     subsets          how many, of the share `leave_out` of the samples each
+    leave_out        the share of the samples that a subset has, above 0 and below 1
     brittle          shares of the strongest samples to leave out: those that lower the numbers' mean the most
     workers          processes, by default one for each core; 1: none besides this one
+    seed             that the subsets are drawn from
+    progress         bars on stderr; by default if it is a terminal, after two seconds
 
     A score is the derivative of the number in a sample's weight: of what is left out, the sum of the scores foretells the
     change.  The linear datamodelling score is the rank correlation of foretold and true numbers over the subsets (Ilyas et al.
