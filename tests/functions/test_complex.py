@@ -92,6 +92,8 @@ torch.nn.AdaptiveAvgPool2d(2)(torch.outer(z, z)[None]) | torch.nn.AdaptiveAvgPoo
 torch.func.jacfwd(torch.exp)(z) | torch.func.jacrev(torch.exp)(z) | torch.func.jacrev(lambda x: x * 1j)(x)
 torch.func.jacfwd(lambda x: x * 1j)(x) | torch.func.hessian(lambda z: z.abs().sum())(z) | torch.func.vjp(torch.exp, z)[1](z)
 torch.nn.LSTM(3, 2, dtype=torch.cdouble)(torch.outer(w, w))[0]
+x.half() + z | x.half() * w | z - x.half()[0] | z * x.bfloat16() | torch.cat([x.half(), z]) | torch.where(x > 0, x.half(), z)
+torch.result_type(x.half(), z) | torch.inner(z, x) | torch.inner(z, z) | torch.normal(0., z) | torch.bernoulli(z)
 z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j)
 """
 EDITS = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -40,7 +41,8 @@ torch.istft(z, 6, 7)
 torch.istft(z, 6, return_complex=True) | torch.istft(z, 6, 2, window=torch.zeros(6, dtype=torch.double))
 torch.stft(x[0], 4, window=torch.ones(3), return_complex=True) | torch.stft(x[0].bfloat16(), 4, return_complex=True)
 torch.istft(z, 6, 2, length=0) | torch.istft(z[0, 0], 6) | torch.istft(z[0, 0, 0], 6) | torch.functional.istft(z, 6, 0)
-torch.functional.stft(x[0], 4)
+torch.functional.stft(x[0], 4) | fft.fftfreq(-1) | torch.stft(z[0], 2, return_complex=True)
+torch.stft(z[0], 4, window=torch.ones(3, dtype=torch.cfloat))
 """
 
 
@@ -93,6 +95,48 @@ def test_single_precision_stays(torch: Any) -> None:
     assert torch.fft.fft(torch.tensor([1, 2])).dtype is torch.complex64
     assert repr(torch.fft.fftfreq(4, 0.5)) == "tensor([ 0.0000,  0.5000, -1.0000, -0.5000])"
     assert repr(torch.fft.rfft(x.requires_grad_())).endswith("grad_fn=<FftR2CBackward0>)")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("installed", [True, False], ids=["with SciPy", "without SciPy"])
+@pytest.mark.parametrize("call", [
+    "fft(z)", "fft(x, dim=0)", "ifft(z, 19, 1, 'ortho')", "fftn(z)", "ifft2(z, dim=(0, 2), norm='forward')", "rfft(x)", "fftn(x)",
+    "rfftn(x, norm='ortho')", "irfft(z)", "irfftn(z, dim=(2, 0))", "hfft2(z)", "ihfftn(x, norm='forward')"])
+def test_transforms_of_many_numbers_are_pytorchs(call: str, installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch as theirs
+
+    if installed:
+        pytest.importorskip("scipy.fft")
+    else:
+        monkeypatch.setitem(sys.modules, "scipy.fft", None)
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(17, 16, 18, 2))
+    for real, tolerance in (("float64", 1e-12), ("float32", 1e-5)):
+        found = []
+        for torch in (theirs, retrograd):
+            x = torch.tensor(drawn[..., 0].astype(real), requires_grad=True)
+            z = torch.view_as_complex(torch.tensor(drawn.astype(real))).requires_grad_()
+            y = eval(f"torch.fft.{call}", {"torch": torch, "x": x, "z": z})
+            (y.abs() ** 2).sum().backward()
+            found.append([y.detach(), (x if z.grad is None else z).grad])
+        for wanted, got in zip(*found):
+            assert str(wanted.dtype) == str(got.dtype).replace("retrograd", "torch")
+            wanted = wanted.resolve_conj().numpy()
+            np.testing.assert_allclose(got.resolve_conj().numpy(), wanted, tolerance, tolerance * np.abs(wanted).max())
+
+
+@both
+def test_frequencies_of_no_points_or_no_distance_are_limits(torch: Any) -> None:
+    assert str(torch.fft.fftfreq(4, 0)) == "tensor([nan, inf, -inf, -inf])"
+    assert str(torch.fft.rfftfreq(0)) == "tensor([nan])"
+    assert torch.fft.fftfreq(0).shape == (0,)
+
+
+@both
+@pytest.mark.parametrize("name", ["normalized", "return_complex"])
+def test_a_choice_of_stft_that_is_no_bool_is_refused(torch: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=r"stft\(\)"):
+        torch.stft(torch.ones(9), 4, window=torch.ones(4), **{"return_complex": True, name: "window"})
 
 
 @both

@@ -72,7 +72,8 @@ def promote_types(a: Any, b: Any) -> Any:
             elif not is_inexact(a) or not is_inexact(b):
                 found = a if a.kind == "c" else b
             else:
-                found = np.promote_types(a, complex_of(b)) if a.kind == "c" else np.promote_types(complex_of(a), b)
+                real, whole = (b, a) if a.kind == "c" else (a, b)
+                found = WIDE_COMPLEX if real.itemsize == 8 else whole
         elif fa and fb:
             found = a if a.itemsize > b.itemsize else b
             if a.itemsize == b.itemsize and a != b:     # float16 with bfloat16

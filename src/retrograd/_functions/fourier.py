@@ -269,7 +269,8 @@ def frequencies(k: Any, n: int, d: float, out: Any, dtype: Any, requires_grad: b
     if "c" in (want.kind, want.kind if out is None else out.array.dtype.kind):
         complex_dtype = want if want.kind == "c" else out.array.dtype
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.of(complex_dtype).scalar}'")
-    array = (k.astype(want) * want.type(1.0 / (n * d))).astype(want) if n else np.zeros(0, want)
+    with np.errstate(all="ignore"):
+        array = (k.astype(want) * want.type(np.float64(1.0) / (n * d))).astype(want)
     return leaf(array, requires_grad) if out is None else write_out(wrap(array), out, name)
 
 
@@ -277,6 +278,8 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layou
             requires_grad: bool = False) -> Any:
     """The frequencies of the points of fft, in cycles per unit of d, the distance of the samples."""
     dtypes.check_device(device)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     k = np.arange(n)
     return frequencies(np.where(k < (n + 1) // 2, k, k - n), n, d, out, dtype, requires_grad, "fftfreq")
 

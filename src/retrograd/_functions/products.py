@@ -68,6 +68,8 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}")
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     return dotted(input, other, [input.ndim - 1], [other.ndim - 1])
 
 

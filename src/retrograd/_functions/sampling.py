@@ -118,6 +118,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 
 def _normals(m: Any, s: Any, shape: Any, want: Any, place: Any, generator: Any) -> Any:
     """Normal numbers of dtype `want`; arrays move numbers of mean 0 and deviation 1, each step rounded, as PyTorch does."""
+    if isinstance(s, np.ndarray) and s.dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
     if isinstance(s, np.ndarray) and not (s >= 0).all():
         raise RuntimeError("normal expects all elements of std >= 0.0")
     like = place if place is not None and place.shape == shape else np.empty(shape, want)
@@ -143,7 +145,8 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     given = tensor_arg(input, "bernoulli")
     x = given.array
     if p is None and x.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
+        which = "self" if x.dtype.kind == "c" else "p"
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_{which}_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
     array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
     if out is not None:
         return fill_out(out, array)

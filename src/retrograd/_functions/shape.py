@@ -119,11 +119,11 @@ def view(input: Any, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
 
 def view_dtype(x: TensorBase, want: Any) -> Any:
     a = x.array
-    if want == a.dtype:
-        return ops.alias(x)
     for bit, name in zip(bits_of(x), ("conjugate view tensors", "tensors with negative bit set")):
         if bit:
             raise RuntimeError(f"torch.Tensor.view is not supported for {name} when converting to a different dtype.")
+    if want == a.dtype:
+        return ops.alias(x)
     old, new = a.dtype.itemsize, want.itemsize
     if old != new:
         names = f"to view {dtypes.of(a.dtype).scalar} as {dtypes.of(want).scalar} (different element sizes)"

@@ -10,6 +10,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import complexes, fourier, index, pad
 from .._tensor.settings import warn_once
 from . import fourier as transforms
+from .arguments import flag
 from .pad import pad as padded
 from .shape import transpose
 
@@ -31,7 +32,10 @@ SHORT = (
 
 
 def shown(x: Any) -> str:
-    return names.TENSOR[x.array.dtype.name] if isinstance(x, TensorBase) else "None"
+    if not isinstance(x, TensorBase):
+        return "None"
+    scalar = names.SCALAR[x.array.dtype.name]
+    return f"CPU{scalar}Type" if scalar.startswith("Complex") else names.TENSOR[x.array.dtype.name]
 
 
 def centred(window: Any, n_fft: int, win_length: int, like: Any) -> Any:
@@ -54,6 +58,9 @@ def stft(
     input (samples,) or (N, samples); center: windows lie around their samples, so the ends are padded.
     """
     x = input
+    for name, value in (("normalized", normalized), ("onesided", onesided), ("return_complex", return_complex)):
+        if value is not None:
+            flag(value, "stft", name)
     if window is None:
         warn_once(LEAKS)
     if center:

@@ -9,7 +9,7 @@ from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
-from . import choose, create, pointwise, reduce, slices
+from . import by_parts, choose, create, pointwise, reduce, slices
 from .inert_inputs import NOT_IMPLEMENTED, tied
 from .packed import packed
 from .pointwise import like, wide
@@ -268,7 +268,7 @@ class GeluBackward0(Unary):
 
 
 def sigmoid_of(x: Array) -> Array:
-    return 1.0 / (np.exp(-x) + 1.0)
+    return 1.0 / (by_parts.of(np.exp, -x) + 1.0)
 
 
 @final

@@ -12,6 +12,7 @@ from .._engine.node import Array, Node, Value
 from .._engine.op import A, B, Binary, Unary, Y, foreign, is_complex, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
+from . import by_parts
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -287,9 +288,14 @@ class PowBackward1(Binary):
         return choose.where(b == 0.0, 0.0, g * (b * pow(a, b - 1)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        sign = complexes.real(b) if is_complex(b) else b
-        zero = (a == 0.0) & (sign >= 0.0) if isinstance(a, TensorBase) else np.logical_and(a == 0.0, sign >= 0.0)
+        still = keeps_zero(b)
+        zero = (a == 0.0) & still if isinstance(a, TensorBase) else np.logical_and(a == 0.0, still)
         return choose.where(zero, 0.0, g * (y * pointwise.log(a)))
+
+
+def keeps_zero(b: Value) -> Value:
+    """Where b, an exponent, is real and not negative: 0 ** b does not change with it."""
+    return (complexes.real(b) >= 0.0) & (complexes.imag(b) == 0.0) if is_complex(b) else b >= 0.0
 
 
 @final
@@ -308,7 +314,7 @@ class PowBackward2(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.number == 0:
-            return choose.where((complexes.real(x) if is_complex(x) else x) >= 0, 0.0, g * (y * float("-inf")))
+            return choose.where(keeps_zero(x), 0.0, g * (y * float("-inf")))
         return g * (y * (np.log(complex(self.number)) if is_complex(y) else float(np.log(self.number))))
 
 
@@ -428,9 +434,9 @@ def raised(x: Array, n: Any) -> Array:
     if n == 3:
         return x * x * x
     if n == 0.5 and x.dtype.char != "e":
-        return np.sqrt(x)
+        return by_parts.of(np.sqrt, x)
     if n == -0.5 and x.dtype.char != "e":
-        return 1 / np.sqrt(x)
+        return 1 / by_parts.of(np.sqrt, x)
     if n == -1:
         return 1 / x
     if n == -2:
@@ -450,7 +456,7 @@ def power(a: Array, b: Array) -> Array:
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if isinstance(a, np.ndarray) and a.size > FEW and a.dtype in WIDE and np.minimum.reduce(a, None) < 0:
         return power_of_negative(a, b)
-    return np.power(a, b)
+    return by_parts.power(a, b) if modes.imaginary else np.power(a, b)
 
 
 def power_of_negative(a: Array, b: Array) -> Array:

@@ -11,8 +11,11 @@ from .._engine.nary import Nary, carries
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary, Written, watch
 from .._kernels import kernel
+from . import by_parts
+from .by_parts import LN2
 from .packed import packed
-from .pointwise import LN2, exp, exp2, like, log, wide
+from .pointwise import exp, exp2, like, log, wide
+from .select import select
 
 np: Final[Any] = numpy
 FEW: Final = 32
@@ -193,7 +196,7 @@ def log_of_sum(a: Array, b: Array) -> Array:
     first = np.isnan(a) | (a.real > b.real)
     top, low = np.where(first, a, b), np.where(first, b, a)
     with np.errstate(all="ignore"):
-        y = np.log1p(np.exp(low - top)) + top
+        y = np.log1p(by_parts.of(np.exp, low - top)) + top
         level = (a.real == b.real) & np.isinf(a.real)
         return np.where(level, np.where(a.real < 0, low, np.log(np.exp(a) + np.exp(b))), y) if level.any() else y
 
@@ -354,7 +357,11 @@ def mix(a: Array, b: Array, w: Any) -> Array:
     if isinstance(w, (float, complex)):
         return like(a + d * w if abs(w) < 0.5 else b - d * (1.0 - w), own)
     w = wide(w)
-    return like(np.where(np.abs(w) < 0.5, a + d * w, b - d * (1 - w)), own)
+    near = np.asarray(d * w)                    # in place from here: memory that is new to the process costs as much as the sums
+    near += a
+    far = np.asarray((1 - w) * d)
+    np.subtract(b, far, far)
+    return like(select(np.abs(w) < 0.5, near, far), own)
 
 
 @final

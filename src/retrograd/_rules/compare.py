@@ -47,10 +47,12 @@ BOTH: Final[Any] = numpy.uint16(257)        # two bools that are true
 
 
 def same_parts(a: Array, b: Array) -> Array:
-    """Which parts of complex numbers are equal, as pairs of bools; None unless both lie in C order in one shape.
+    """Which parts of complex numbers are equal, as pairs of bools; None unless both lie in C order, of one shape or b a number.
 
     NumPy's loops over complex numbers take no vectors.
     """
+    if type(a) is np.ndarray and not np.ndim(b):
+        b = np.full(a.shape, b, a.dtype)
     if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype is not b.dtype or a.shape != b.shape or not a.ndim:
         return None
     if not (a.flags.c_contiguous and b.flags.c_contiguous):

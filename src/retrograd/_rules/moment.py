@@ -11,6 +11,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from . import by_parts
 from .packed import packed
 from .reduce import add_reduce, count_of, mean_dims, mean_of, raw, restore, sum_dims
 
@@ -315,7 +316,7 @@ class LogsumexpBackward0(Unary):
             return np.log(add_reduce(x, self.dim, None, None, self.keepdim)).astype(own)
         top = np.maximum.reduce(x.real, self.dim, None, None, True)
         top = np.where(np.isinf(top), np.zeros((), top.dtype), top)
-        y = np.log(add_reduce(np.exp(x - top), self.dim, None, None, True)) + top
+        y = by_parts.of(np.log, add_reduce(by_parts.of(np.exp, x - top), self.dim, None, None, True)) + top
         if not self.keepdim:
             y = y.reshape(tuple([y.shape[i] for i in range(y.ndim) if i not in self.dim]))
         return packed(y.astype(own))

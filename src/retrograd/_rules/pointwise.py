@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .. import _kernels
+from .._engine.modes import modes
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary, is_complex, once
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
-from . import erf_gamma
+from . import by_parts, erf_gamma
+from .by_parts import LN2, LN10
 from .cast import floating
 
 np: Final[Any] = numpy
 PI: Final = 3.141592653589793
-LN2: Final = 0.6931471805599453
-LN10: Final = 2.302585092994046
 TWO_OVER_ROOT_PI: Final = 1.1283791670955126
 quick_sigmoid: Final[Any] = kernel("sigmoid")
 quick_sigmoid_grad: Final[Any] = kernel("sigmoid_grad")
@@ -56,7 +56,7 @@ class OneUfunc(Unary):
         return once(self.ufunc(), x)
 
     def forward(self, x: Array) -> Array:
-        return self.ufunc()(x)
+        return by_parts.of(self.ufunc(), x) if modes.imaginary else self.ufunc()(x)
 
 
 def floats(op: Any, x: TensorBase) -> Value:
@@ -148,7 +148,7 @@ class RsqrtBackward0(Unary):
         return quick_rsqrt(x)
 
     def forward(self, x: Array) -> Array:
-        return like(1.0 / np.sqrt(wide(x)), x)
+        return like(1.0 / by_parts.of(np.sqrt, wide(x)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * -0.5 * (y * y * y)
@@ -303,7 +303,7 @@ class SigmoidBackward0(Unary):
         return quick_sigmoid(x)
 
     def forward(self, x: Array) -> Array:
-        return like(1.0 / (np.exp(-wide(x)) + 1.0), x)
+        return like(1.0 / (by_parts.of(np.exp, -wide(x)) + 1.0), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(y, TensorBase):
@@ -479,7 +479,7 @@ class SincBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         z = wide(x) * PI
-        return like(np.where(z == 0, z.dtype.type(1), np.sin(z) / z), x)
+        return like(np.where(z == 0, z.dtype.type(1), by_parts.of(np.sin, z) / z), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         z = x * PI

@@ -94,10 +94,22 @@ def sum_over(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
             y = sum_around(x, kept)
             if y is not None:
                 return y.reshape((1,) * kept + (-1,) + (1,) * (x.ndim - 1 - kept)) if keepdim else y
+        if own.kind == "c" and (dim is None or len(dim) == x.ndim) and x.size >= 4096 and x.flags.c_contiguous:
+            return complex_total(x).reshape((1,) * x.ndim if keepdim else ())
         return add_reduce(x, dim, None, None, keepdim)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return add_reduce(x, dim, np.float32, None, keepdim).astype(dtype)
     return add_reduce(x.astype(dtype), dim, dtype, None, keepdim)
+
+
+def complex_total(x: Array) -> Array:
+    """Of all numbers, in C order: 16 columns of them at a time, as real ones."""
+    row = x.reshape(-1)
+    whole: int = row.size // 16 * 16
+    columns = sum_around(row[:whole].view(row.real.dtype).reshape(-1, 32), 1)
+    if columns is None:
+        return add_reduce(row)
+    return add_reduce(np.concatenate([columns.view(row.dtype), row[whole:]]))
 
 
 @final
@@ -174,7 +186,8 @@ def mean_of(x: Array, dim: Any, keepdim: bool, n: int, dtype: Any) -> Array:
         x = x.astype(dtype)
     if x.dtype.itemsize == 2:
         return packed(np.true_divide(add_reduce(x, dim, np.float32, None, keepdim), np.float32(n)).astype(x.dtype))
-    return packed(np.true_divide(add_reduce(x, dim, None, None, keepdim), n, dtype=x.dtype))
+    total_ = sum_over(x, dim, keepdim, None) if x.dtype.kind == "c" else add_reduce(x, dim, None, None, keepdim)
+    return packed(np.true_divide(total_, n, dtype=x.dtype))
 
 
 @final

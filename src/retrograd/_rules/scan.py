@@ -8,12 +8,14 @@ import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary
+from .._engine.region import parts_of, whole_of
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .packed import packed
 from .reduce import raw, sum_dims, without_own
 
 np: Final[Any] = numpy
+WIDER: Final = {"f": numpy.float64, "F": numpy.complex128}
 quick_cumsum: Final[Any] = kernel("cumsum")
 quick_cumprod: Final[Any] = kernel("cumprod")
 quick_cummax: Final[Any] = kernel("cummax")
@@ -177,8 +179,12 @@ def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
         return np.array(x).astype(dtype)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return packed(how.accumulate(x.astype(np.float32), dim).astype(dtype))
-    if dtype.itemsize == 4 and dtype.kind == "f":           # carried in double, as PyTorch does
-        return packed(how.accumulate(x.astype(dtype, copy=False), dim, np.float64).astype(dtype))
+    if dtype.char in WIDER:                                 # carried in double, as PyTorch does
+        if dtype.kind == "c" and how is np.add:
+            parts = quick_cumsum(parts_of(packed(x.astype(dtype, copy=False))), dim)
+            if parts is not None:
+                return whole_of(parts)
+        return packed(how.accumulate(x.astype(dtype, copy=False), dim, WIDER[dtype.char]).astype(dtype))
     return packed(how.accumulate(x.astype(dtype, copy=False), dim, dtype))
 
 
