@@ -488,6 +488,10 @@ def multinomial(
         raise RuntimeError("number of categories cannot exceed 2^24")
     table = weights if weights.ndim == 2 else weights[None]
     rows = table.astype(_native(weights.dtype), copy=False)
+    if num_samples == 1:
+        picked = _draw(generator, lambda bits: draws.pick(bits, rows))
+        if picked is not None:
+            return picked[0] if weights.ndim == 1 else picked
     top = np.maximum.reduce(rows, 1, initial=0, keepdims=True)
     if not (np.minimum.reduce(rows, None, initial=0) >= 0 and np.maximum.reduce(top, None, initial=0) < np.inf):
         if replacement and num_samples > 1:     # PyTorch has two ways, each with words of its own

@@ -423,6 +423,29 @@ def test_constraints_are_pytorchs(torch: Any, name: str) -> None:
         alike(a, b)
 
 
+LIMITS: list[Any] = [
+    ours.constraints.real, ours.constraints.real_vector, ours.constraints.positive, ours.constraints.nonnegative,
+    ours.constraints.greater_than(0.1), ours.constraints.greater_than_eq(0.1), ours.constraints.less_than(0.1),
+    ours.constraints.unit_interval, ours.constraints.interval(0.1, 0.7), ours.constraints.half_open_interval(-1, 1),
+    ours.constraints.interval(-math.inf, math.inf), ours.constraints.interval(True, 2), ours.constraints.integer_interval(0, 1),
+    ours.constraints.integer_interval(0.5, 2), ours.constraints.nonnegative_integer, ours.constraints.positive_integer,
+    ours.constraints.boolean, ours.constraints.simplex, ours.constraints.greater_than(retrograd.tensor([0.0, 1.0])),
+    ours.constraints.independent(ours.constraints.positive, 2),
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=[f"{i} {c}" for i, c in enumerate(LIMITS)])
+def test_a_constraint_holds_where_each_element_is_found_inside(limit: Any) -> None:
+    numbers = [0.0, -0.0, 0.1, 0.7, 0.5, 1.0, 2.0, -1.0, 1e30, math.inf, -math.inf, math.nan]
+    for dtype in (retrograd.float32, retrograd.float64, retrograd.float16, retrograd.int64, retrograd.int32):
+        for a in numbers if dtype.is_floating_point else (0, 1, 2, 3, -1):
+            for b in (0.1, 0.5, 1.0) if dtype.is_floating_point else (0, 1, 2):
+                value = retrograd.tensor([[a, b], [b, b]], dtype=dtype)
+                for x in (value, value[0], value[:, 0], value[0, 0], value[:0]):
+                    checked = outcome(lambda limit, x: bool(limit.check(x).all()), limit, x)
+                    assert outcome(ours.constraints.holds, limit, x) == checked, (x, checked)
+
+
 @pytest.mark.oracle
 def test_every_module_and_name_is_there(torch: Any) -> None:
     for module in pkgutil.iter_modules(torch.distributions.__path__):

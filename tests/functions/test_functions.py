@@ -24,6 +24,13 @@ CASES: dict[str, list[str]] = {
         "torch.zeros(2, 2).index_put((torch.tensor([1.]),), torch.tensor(9.))",
         "torch.zeros(2, 2).index_put((torch.tensor(1, dtype=torch.int16),), torch.tensor(9.))",
     ],
+    "strides of what is expanded": [
+        *(f"torch.zeros({shape}).expand({to}).stride()" for shape, to in (
+            ("3, 1", "3, 1"), ("3, 1", "3, 4"), ("3, 1", "1, 3, 4"), ("3, 1", "5, 3, 1"), ("1, 1", "1, 1, 1"), ("2, 3", "1, 1, 2, 3"),
+            ("()", "1, 1"), ("()", "2, 1"), ("3, 0", "1, 3, 0"))),
+        "torch.zeros(2, 3).t().expand(1, 3, 2).stride()", "torch.zeros(4, 6)[::2, ::3].expand(1, 2, 2).stride()",
+        "torch.zeros(3)[None].expand(2, 3).is_contiguous()", "torch.zeros(3).expand(3).add_(1)", "torch.zeros(2, 1).expand(2, 3)[0, 1:].fill_(1)",
+    ],
     "numbers out of range are no error where nothing is picked": [
         *(f"torch.ones(2, 2, requires_grad=True).gather({dim}, torch.empty({shape}, dtype=torch.int64)).sum().backward()"
           for dim in (0, 1) for shape in ("(0, 4)", "(4, 0)", "0", "(9, 0)")),

@@ -60,10 +60,13 @@ big = ramp(40, 40)
 heads = ramp(2, 2, 8, 16)
 GOOD: dict[str, list[tuple[Any, ...]]] = {
     "add_up": [(x, x + 1, True)], "takes": [(x, x + 1)], "once": [(np.exp, x)], "sum_rows": [(x, (4,)), (x, (1, 4))],
-    "view": [(x, (2, -1)), (x, ((6, 2),))], "mine": [(), (1,)], "track": [([],)], "untrack": [([],)],
+    "spread": [(x, (2, 3, 4)), (v, (3, 4))], "view": [(x, (2, -1)), (x, ((6, 2),))],
+    "mine": [(), (1,)], "track": [([],)], "untrack": [([],)],
     "adam": [(x, x + 1, x + 2, x + 3, None, ramp(1), 0.1, 0.9, 0.99, 1e-8, 0.1, True, False),
              (x, x + 1, x + 2, x + 3, x + 4, ramp(1), 0.1, 0.9, 0.99, 1e-8, 0.1, False, True)],
     "sgd": [(x, x + 1, None, 0.1, 0.0, 0.0, 0.0, False, False, False), (x, x + 1, x + 2, 0.1, 0.9, 0.0, 0.1, True, True, False)],
+    "rmsprop": [(x, x + 1, x + 2, None, ramp(1), 0.1, 0.9, 1e-8, 0.1, 0.0, True),
+                (x, x + 1, x + 2, x + 3, ramp(1), 0.1, 0.9, 1e-8, 0.0, 0.9, False)],
     "scale": [(x, 2.0)], "gelu": [(x, True), (x, False)], "gelu_grad": [(x, x + 1, True), (x, x + 1, False)],
     "softmax": [(x, 1), (x, 0), (big, 1)], "log_softmax": [(x, 1), (x, 0), (big, 1)],
     "softmax_grad": [(x, x + 1, 1), (x, x + 1, 0)], "log_softmax_grad": [(x, x + 1, 1), (x, x + 1, 0)],
@@ -88,6 +91,7 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
     "max_pool": [(vol, index(3, 2), index(3, 2))], "max_pool3": [(ramp(2, 3, 3, 3), index(2, 2), index(2, 2), index(2, 2))],
     "place_at": [(ramp(2, 3), index(2, 3), 2, 2)],
     "uniform": [(Bits(), x)], "keep": [(Bits(), x, 0.5, 2.0)], "permute": [(Bits(), index(7))],
+    "pick": [(Bits(), x), (Bits(), ramp(2, 3, dtype="f8"))],
     "integers": [(Bits(), index(7), 10, 0, False)], "poisson": [(Bits(), ramp(5, dtype="f8") * 20, ramp(5, dtype="f8"))],
     "gammas": [(Bits(), ramp(5, dtype="f8") + 1, ramp(5, dtype="f8"), np.zeros(2), ramp(5, dtype="f8"))],
     "binomials": [(Bits(), ramp(5, dtype="f8") * 40, ramp(5, dtype="f8"), 1 - ramp(5, dtype="f8"), ramp(5, dtype="f8"))],

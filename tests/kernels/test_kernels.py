@@ -344,7 +344,9 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
     ("Adam", {}), ("Adam", {"weight_decay": 0.1, "maximize": True}), ("Adam", {"amsgrad": True, "eps": 1e-3}),
     ("AdamW", {}), ("AdamW", {"amsgrad": True, "lr": 0.1}),
+    ("RMSprop", {}), ("RMSprop", {"weight_decay": 0.1, "maximize": True}), ("RMSprop", {"momentum": 0.9, "eps": 1e-5}),
 ]  # fmt: skip
+WHERE = {"AdamW": "adam"}        # the file of the step
 
 
 @native
@@ -353,7 +355,7 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
 def test_steps_have_the_bits_of_the_numpy_code(
     name: str, options: dict[str, Any], dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = __import__(f"retrograd.optim.{'sgd' if name == 'SGD' else 'adam'}", fromlist=["quick_step"])
+    module = __import__(f"retrograd.optim.{WHERE.get(name, name.lower())}", fromlist=["quick_step"])
 
     def train() -> list[Any]:
         r = np.random.RandomState(7)
@@ -383,9 +385,48 @@ def test_steps_have_the_bits_of_the_numpy_code(
         np.testing.assert_array_equal(got, want)
 
 
+STUCK = [("SGD", {"lr": 10.0, "momentum": m, "nesterov": m == 0.5}) for m in (0.5, 0.9, 0.99, 1.0)] + [
+    ("Adam", {"betas": b, "lr": lr, "eps": eps, "amsgrad": a, "weight_decay": w})
+    for b in ((0.9, 0.999), (0.5, 0.9), (0.999, 0.99999), (0.0, 0.0))
+    for lr, eps, a, w in (
+        (1e-3, 1e-8, False, 0.0), (100.0, 1e-9, False, 0.0), (0.1, 1e-8, True, 0.0), (0.1, 0.0, False, 0.0),
+        (0.1, 1e-8, False, 0.1))]
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(("name", "options"), STUCK, ids=[f"{n} {o}" for n, o in STUCK])
+def test_means_at_a_few_times_the_smallest_number_step_with_the_bits_of_the_numpy_code(
+    name: str, options: dict[str, Any], dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = __import__(f"retrograd.optim.{WHERE.get(name, name.lower())}", fromlist=["quick_step"])
+    numbers = np.array([0, -0.0, 1e-38, 3e-21, -2e-20, 1e-10, -1, 3, np.inf, np.nan], dtype)
+    units = np.array([1, 0, 2, 4, 5, 6, 16, 17, 100, 490, 500, 510, 1000, 1001, 10**6], f"i{np.dtype(dtype).itemsize}")
+    x, first, second, g = (a.reshape(-1) for a in np.meshgrid(
+        numbers, np.concatenate([units.view(dtype), -units.view(dtype)]), units.view(dtype), np.array([0, 1e-3], dtype)))
+
+    def train() -> list[Any]:
+        p = torch.tensor(x, requires_grad=True)
+        o = getattr(torch.optim, name)([p], **options)
+        p.grad = torch.tensor(g)
+        o.step()
+        p.data = torch.tensor(x)
+        state = o.state[p]
+        for key, value in zip(("momentum_buffer",) if name == "SGD" else ("exp_avg", "exp_avg_sq"), (first, second)):
+            state[key].copy_(torch.tensor(value))
+        for _ in range(3):
+            o.step()
+        return [p.detach().numpy(), *(t.numpy() for t in state.values())]
+
+    with_kernel = train()
+    monkeypatch.setattr(module, "quick_step", _kernels.absent)
+    for got, want in zip(with_kernel, train(), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 @native
 def test_a_declined_step_changes_nothing() -> None:
-    adam, sgd = _kernels.kernel("adam"), _kernels.kernel("sgd")
+    adam, sgd, rmsprop = (_kernels.kernel(name) for name in ("adam", "sgd", "rmsprop"))
     rest = (1e-3, 0.9, 0.999, 1e-8, 0.0, False, False)
 
     def fresh() -> list[Any]:
@@ -409,6 +450,7 @@ def test_a_declined_step_changes_nothing() -> None:
         before = [a.copy() for a in (p, g, m, v, top)]
         assert not adam(p, g, m, v, top, step, *numbers)
         assert not sgd(p, g, m if spoil != "stride" else v, numbers[0], 0.9, 0.0, 0.0, False, False, False)
+        assert not rmsprop(p, g, m if spoil != "stride" else v, None, step, numbers[0], 0.9, 1e-8, 0.0, 0.0, False)
         assert step == 0
         for a, was in zip((p, g, m, v, top), before):
             np.testing.assert_array_equal(a, was)

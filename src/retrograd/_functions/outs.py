@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import names
-from .._engine.modes import grad_on
+from .._engine.modes import grad_on, modes, state
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, overlaps
 from .._engine.warn import warn
@@ -128,6 +128,10 @@ OWN = set("""
 def into(function: str, y: Any, out: Any, inputs: list[Any]) -> Any:
     """out, with the result y (a tensor, or several) of `function` written into it."""
     if isinstance(y, TensorBase):
+        if isinstance(out, TensorBase) and fits(function, y.array, out, inputs):
+            np.copyto(out.array, y.array)
+            bump(out)
+            return out
         return write_out(y, out, overload(function, len(inputs)), *inputs)
     if isinstance(out, TensorBase) or len(out) != len(y):
         raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors")
@@ -141,6 +145,24 @@ def into(function: str, y: Any, out: Any, inputs: list[Any]) -> Any:
     if kind is not tuple and kind is not list:
         return RETURN_TYPES.get(f"{kind.__name__}_out", kind)(out)
     return tuple(out)
+
+
+def fits(function: str, made: Any, out: TensorBase, inputs: list[Any]) -> bool:
+    """Is there nothing to ask?  The array `made` has out's shape and dtype, and out's memory is its own or that of an input."""
+    mine = out.array
+    if mine.dtype is not made.dtype or mine.shape != made.shape or not mine.flags.c_contiguous or function in APART:
+        return False
+    if out.inference or not modes.usual and ((it := state()).transform > 0 or it.mutation is not None):
+        return False
+    if grad_on() and (wants_grad(out) or any(map(wants_grad, inputs))):
+        return False
+    return all(x.array is mine or distinct(x.array, mine) for x in inputs)
+
+
+def distinct(a: Any, b: Any) -> bool:
+    """Are they known to share no memory?  Each is that of an array which owns it, and not of the same."""
+    owner, other = a if a.base is None else a.base, b if b.base is None else b.base
+    return owner is not other and type(owner) is type(other) is np.ndarray and owner.base is other.base is None
 
 
 def overload(function: str, count: int) -> str:

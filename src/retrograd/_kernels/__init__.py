@@ -10,6 +10,7 @@ sum_rows                      (x, shape) -> x summed over its leading dims to `s
 add_up                        (a, b, mine) -> a + b, in a's memory where `mine` and nobody else refers to it
 takes                         (g, own) -> g lies in memory as own does, and owns it alone (False for what is no array)
 view                          (x, sizes) -> x.reshape(sizes)
+spread                        (x, sizes) -> x.expand(sizes), an array
 mine                          () -> what this thread gave mine(x), unless another thread gave something since: then None
 Function                      (impl, how, func) -> a public function: NOTE [Public functions] in _fast.c
 dispatcher                    (ask, types) -> None: who is asked when an argument is of another type, or while
@@ -19,7 +20,7 @@ instantiate                   (capsule) -> a module compiled by mypyc: compiled.
 
 _nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
 Arrays are float32, C order; * float64, too.   g gradient of the output y   x input
-adam* sgd*        one step of one parameter, in place; arguments in optim.c -> did it
+adam* sgd* rmsprop*   one step of one parameter, in place; arguments in optim.c -> did it
 stats*            (x) -> (sum of squares, least, greatest, zeros)      same*   (a, b) -> equal everywhere, or NaN in both?
 squares*          (x) -> the sum of squares          scale*      (x, number) -> did it: x *= number
 relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
@@ -53,6 +54,7 @@ sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
 uniform* keep* integers permute poisson gammas binomials     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
 normal_groups normal_pairs   (u) -> did it: uniform numbers become normal; in place: normals.c
+pick*             (capsule, weights (N, C)) -> (N, 1) int64: a category of each row
 move              (x, scale, shift) -> did it: x = x scale + shift, rounded once; in place
 libm              (x float64, "exp", "log1p" or "tan") -> did it; in place
 arange            (out, start, step) -> did it: out[i] = start + i step: steps.c
@@ -105,6 +107,7 @@ once: Any
 sum: Any
 mean: Any
 view: Any
+spread: Any
 sum_rows: Any
 add_up: Any
 takes: Any
@@ -131,6 +134,7 @@ if not TYPE_CHECKING:
             mul,
             mul_into,
             once,
+            spread,
             sub,
             sub_into,
             sum,
@@ -142,7 +146,7 @@ if not TYPE_CHECKING:
         )
     except ModuleNotFoundError:         # an install without native code; a library that does not load is an error
         add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
-        once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
+        once = sum = mean = view = spread = sum_rows = add_up = takes = mine = untrack = track = None
         Function = dispatcher = dispatching = None
 
 
@@ -151,7 +155,7 @@ def absent(*args: Any) -> None:
 
 
 NAMES: tuple[str, ...] = (
-    "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
+    "adam", "sgd", "rmsprop", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
     "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "rms_norm", "add_bias", "matmul", "linear",
     "linear_grad", "add_rows",
@@ -160,7 +164,7 @@ NAMES: tuple[str, ...] = (
     "multiply_into", "gram", "mirror", "ghost", "token_sums", "row_norms",
     "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "vectors", "stats", "same",
-    "uniform", "keep", "integers", "permute", "poisson", "gammas",
+    "uniform", "keep", "integers", "permute", "pick", "poisson", "gammas",
     "binomials", "normal_groups", "normal_pairs", "move", "libm", "arange", "linspace", "powers")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",

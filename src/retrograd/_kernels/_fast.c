@@ -359,6 +359,38 @@ static PyObject *fast_view(PyObject *m, PyObject *const *args, Py_ssize_t count)
     return PyArray_Newshape(x, &to, NPY_CORDER);
 }
 
+/* x shown under the sizes of a tuple of ints, to which its own broadcast; None when they do not.  Strides are PyTorch's. */
+static PyObject *fast_spread(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2 || !PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "expected an array and a tuple");
+        return NULL;
+    }
+    const Py_ssize_t ndim = PyTuple_GET_SIZE(args[1]);
+    if (!PyArray_CheckExact(args[0]) || ndim > NPY_MAXDIMS || ndim < PyArray_NDIM((PyArrayObject *)args[0])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    npy_intp sizes[NPY_MAXDIMS], steps[NPY_MAXDIMS];
+    for (Py_ssize_t i = ndim - 1, own = PyArray_NDIM(x) - 1; i >= 0; i--, own--) {
+        PyObject *item = PyTuple_GET_ITEM(args[1], i);
+        int overflow;
+        const long long n = PyLong_CheckExact(item) ? PyLong_AsLongLongAndOverflow(item, &overflow) : -1;
+        const npy_intp had = own >= 0 ? PyArray_DIM(x, own) : 1;
+        if (n < 0 || (n != had && had != 1)) Py_RETURN_NONE;
+        sizes[i] = (npy_intp)n;
+        steps[i] = n != had || PyArray_NDIM(x) == 0 ? 0 : own >= 0 ? PyArray_STRIDE(x, own) : sizes[i + 1] * steps[i + 1];
+    }
+    PyArray_Descr *type = PyArray_DESCR(x);
+    Py_INCREF(type);
+    PyObject *y = PyArray_NewFromDescr(&PyArray_Type, type, (int)ndim, sizes, steps, PyArray_DATA(x),
+                                       PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE, NULL);
+    if (y == NULL) {                            /* of more bytes than there are numbers for */
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)y, Py_NewRef(x)) == 0) return y;
+    Py_DECREF(y);
+    return NULL;
+}
+
 /* NOTE [Nodes and the cyclic garbage collector] in _engine/op.py */
 static PyObject *fast_untrack(PyObject *m, PyObject *x) {
     if (PyObject_IS_GC(x)) PyObject_GC_UnTrack(x);
@@ -749,7 +781,7 @@ static PyObject *fast_instantiate(PyObject *m, PyObject *capsule) {
 static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
     ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
-    ENTRY(mine), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
+    ENTRY(mine), ENTRY(spread), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
     {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL},
     {"instantiate", fast_instantiate, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };

@@ -120,6 +120,50 @@ KERNEL(integers, 5)
     Py_RETURN_TRUE;
 END
 
+/* The category of each row with the largest of weight / exponential number, as NumPy's argmax finds it; weights are numbers
+   from 0 on, and some of each row are more. */
+#define PICK(T, NAME)                                                                          \
+    static int NAME##_fit(const T *w, npy_intp rows, npy_intp n) {                             \
+        for (npy_intp r = 0; r < rows; r++, w += n) {                                          \
+            T most = 0;                                                                        \
+            for (npy_intp j = 0; j < n; j++) {                                                 \
+                if (!(w[j] >= 0 && w[j] < INFINITY)) return 0;                                 \
+                most = w[j] > most ? w[j] : most;                                              \
+            }                                                                                  \
+            if (!(most > 0)) return 0;                                                         \
+        }                                                                                      \
+        return 1;                                                                              \
+    }                                                                                          \
+    static void NAME##_pick(bitgen_t *bits, const T *w, npy_intp rows, npy_intp n, int64_t *y) { \
+        for (npy_intp r = 0; r < rows; r++, w += n) {                                          \
+            T most = 0;                                                                        \
+            for (npy_intp j = 0; j < n; j++) {                                                 \
+                const T key = w[j] / (T)-log1p(-fraction(two_words(bits)));                    \
+                if (j == 0 || key > most || (key != key && most == most)) most = key, y[r] = j; \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
+PICK(float, floats)
+PICK(double, doubles)
+
+/* pick(capsule, weights (N, C)) -> (N, 1) int64: a category of each row, drawn in proportion to its weights; None: not ours */
+KERNEL(pick, 2)
+    bitgen_t *bits = bits_of(args[0]);
+    const int type = kind_of(args[1]);
+    if (bits == NULL || type < 0 || PyArray_NDIM(ARRAY(args[1])) != 2 || PyArray_SIZE(ARRAY(args[1])) == 0) Py_RETURN_NONE;
+    const npy_intp rows = PyArray_DIM(ARRAY(args[1]), 0), n = PyArray_DIM(ARRAY(args[1]), 1), all = rows * n;
+    const void *w = DATA(args[1]);
+    int fits;
+    WITHOUT_GIL(all, fits = type == NPY_FLOAT ? floats_fit(w, rows, n) : doubles_fit(w, rows, n));
+    if (!fits) Py_RETURN_NONE;
+    npy_intp dims[2] = {rows, 1};
+    PyObject *y = PyArray_SimpleNew(2, dims, NPY_INT64);
+    if (y == NULL) return NULL;
+    WITHOUT_GIL(all, type == NPY_FLOAT ? floats_pick(bits, w, rows, n, DATA(y)) : doubles_pick(bits, w, rows, n, DATA(y)));
+    return y;
+END
+
 static void shuffle(bitgen_t *bits, int64_t *out, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) out[i] = i;
     for (npy_intp i = 0; i < n - 1; i++) {

@@ -20,6 +20,7 @@ quick_uniform: Final[Any] = kernel("uniform")
 quick_keep: Final[Any] = kernel("keep")
 quick_integers: Final[Any] = kernel("integers")
 quick_permute: Final[Any] = kernel("permute")
+quick_pick: Final[Any] = kernel("pick")
 quick_poisson: Final[Any] = kernel("poisson")
 quick_gammas: Final[Any] = kernel("gammas")
 quick_binomials: Final[Any] = kernel("binomials")
@@ -183,6 +184,11 @@ def libm(name: str, x: Any) -> Any:
     if not quick_libm(x, name):
         getattr(np, name)(x, x)
     return x
+
+
+def pick(bits: Any, rows: Any) -> Any:
+    """(N, 1) int64: of each row of weights (N, C) a place, drawn in proportion to them; None where there is no kernel for it."""
+    return quick_pick(bits.capsule, rows)
 
 
 def poisson(bits: Any, rates: Any) -> Any:

@@ -1,13 +1,13 @@
 /* Every kernel of `_nn`, by name; __init__.py says what each takes and gives. */
 #define KERNELS(_)                                                                                   \
-    _(adam) _(sgd) _(squares) _(scale)                                                               \
+    _(adam) _(sgd) _(rmsprop) _(squares) _(scale)                                                    \
     _(relu) _(relu_grad) _(sigmoid) _(sigmoid_grad) _(tanh_grad) _(silu) _(silu_grad) _(gelu) _(gelu_grad) \
     _(softmax) _(safe_softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad) _(mse_grad)      \
     _(layer_norm) _(layer_norm_grad) _(rms_norm)                                                      \
     _(add_bias) _(matmul) _(linear) _(linear_grad) _(multiply) _(multiply_into) _(gram) _(mirror) _(ghost) _(token_sums) _(row_norms) _(add_rows) _(lstm) _(lstm_grad) _(sum_around) _(attention) _(attention_grad) _(vectors) \
     _(convolve) _(convolve_x) _(convolve_w) _(threads) \
     _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
-    _(uniform) _(keep) _(integers) _(permute) _(poisson) _(gammas) _(binomials) \
+    _(uniform) _(keep) _(integers) _(permute) _(pick) _(poisson) _(gammas) _(binomials) \
     _(normal_groups) _(normal_pairs) _(move) _(libm) _(arange) _(linspace) _(powers) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 

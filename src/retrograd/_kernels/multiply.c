@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define SLAB 512    /* columns copied at a time */
+#define THIN 6      /* rows and columns below which BLAS, whose lanes run along the terms, is quicker */
 #define BLOCK 192   /* rows of a turned result kept until they are turned back */
 
 typedef struct {
@@ -110,7 +111,7 @@ static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, npy_
     if ((type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_TYPE(b) != type || ndim < 2 || PyArray_NDIM(b) != ndim
         || !PyArray_ISBEHAVED_RO(a) || !PyArray_ISBEHAVED_RO(b)) return NULL;
     Pair o = {.n = PyArray_DIM(a, ndim - 2), .m = PyArray_DIM(a, ndim - 1), .p = PyArray_DIM(b, ndim - 1), .ndim = ndim - 2};
-    if (o.m != PyArray_DIM(b, ndim - 2) || o.n < 4 || o.p < 4 || o.m < 4
+    if (o.m != PyArray_DIM(b, ndim - 2) || o.n < THIN || o.p < THIN || o.m < 4
         || !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), ndim - 2)
         || !steps_of(a, &o.a0, &o.a1) || !steps_of(b, &o.b0, &o.b1)) return NULL;
     npy_intp dims[NPY_MAXDIMS], a_steps[NPY_MAXDIMS], b_steps[NPY_MAXDIMS];     /* copies: setting x.shape frees NumPy's */

@@ -20,6 +20,7 @@ from .reduce import add_reduce, raw, restore
 
 np: Final[Any] = numpy
 quick_extreme: Final[Any] = kernel("extreme")
+quick_gather: Final[Any] = kernel("gather")
 quick_kth: Final[Any] = kernel("kth")
 quick_middle: Final[Any] = kernel("middle")
 
@@ -152,7 +153,9 @@ class Choice(Picked):
             self.indices = np.zeros((), np.int64)
             return np.array(x)
         found = self.find(x)
-        y = np.take_along_axis(x, found, self.dim)
+        y = quick_gather(x, self.dim, found)
+        if y is None:
+            y = np.take_along_axis(x, found, self.dim)
         if self.keepdim:
             self.indices = found
             return y
@@ -173,13 +176,13 @@ class MaxBackward0(Choice):
     """The greatest, the first at a tie."""
 
     def find(self, x: Array) -> Array:
-        return np.argmax(x, self.dim, keepdims=True)
+        return x.argmax(self.dim, keepdims=True)
 
 
 @final
 class MinBackward0(Choice):
     def find(self, x: Array) -> Array:
-        return np.argmin(x, self.dim, keepdims=True)
+        return x.argmin(self.dim, keepdims=True)
 
 
 @final

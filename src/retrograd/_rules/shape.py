@@ -15,6 +15,7 @@ from .._engine.views import AsStridedBackward0, AsStridedBackward1
 
 np: Final[Any] = numpy
 view_kernel: Final[Any] = _kernels.view
+quick_spread: Final[Any] = _kernels.spread
 quick_rows: Final[Any] = _kernels.sum_rows
 
 
@@ -71,16 +72,26 @@ class ExpandBackward0(View):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        y = np.broadcast_to(x, self.to)
-        if type(x) is ndarray:
-            if x.flags.writeable:
-                y.flags.writeable = True
-        elif y.size == 1:
-            y = np.array(y)                     # of a NumPy scalar, which nobody may write
-        return y
+        quick = None if quick_spread is None else quick_spread(x, self.to)
+        return spread(x, self.to) if quick is None else quick
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return sum_to(g, self.was)
+
+
+def spread(x: Array, to: Shape) -> Array:
+    """x broadcast to a shape, with PyTorch's strides: where it is as long as before, its own."""
+    y = np.broadcast_to(x, to)
+    if type(x) is not ndarray:                  # a NumPy scalar, which nobody may write
+        return np.array(y) if y.size == 1 else y
+    steps = list(y.strides)
+    lead = len(to) - x.ndim
+    for i in range(len(to) - 1, -1, -1):
+        if i >= lead:
+            steps[i] = x.strides[i - lead] if x.shape[i - lead] == to[i] else 0
+        elif to[i] == 1 and x.ndim:
+            steps[i] = to[i + 1] * steps[i + 1]
+    return np.lib.stride_tricks.as_strided(x, to, steps)
 
 
 class TransposeOf(View):

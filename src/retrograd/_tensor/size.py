@@ -16,6 +16,8 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[SupportsIndex] = (), /) -> Size:
+        if type(sizes) is Size:
+            return tuple.__new__(cls, sizes)
         return tuple.__new__(cls, [x if type(x) is int and _fits(x) else _dim(i, x) for i, x in enumerate(sizes)])
 
     def numel(self) -> int:
@@ -36,6 +38,8 @@ class Size(tuple[int, ...]):
         return tuple.__new__(Size, found) if type(found) is tuple else found
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is Size:
+            return tuple.__new__(Size, tuple.__add__(self, other))
         if not isinstance(other, tuple):
             turned = getattr(type(other), "__radd__", None)
             found = NotImplemented if turned is None else turned(other, self)

@@ -67,7 +67,8 @@ class Categorical(Chances):
         at, logs = value.long().unsqueeze(-1), self.logits
         if value.shape != logs.shape[:-1]:
             at, logs = f.broadcast_tensors(at, logs)
-        return logs.gather(-1, at[..., :1]).squeeze(-1)
+            at = at[..., :1]
+        return logs.gather(-1, at).squeeze(-1)
 
     def entropy(self) -> Any:
         finite = f.clamp(self.logits, min=dtypes.finfo(self.logits.dtype).min)

@@ -4,11 +4,16 @@ event_dim   how many dims at the end of a value are one event: 1 for a vector
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _functions as f
 from .. import linalg
+from .._engine.modes import modes
+from .._kernels import kernel
 from .._tensor import dtypes
 
 __all__ = [
@@ -18,6 +23,9 @@ __all__ = [
     "positive_semidefinite", "positive_definite", "positive_integer", "real", "real_vector", "simplex", "square", "stack",
     "symmetric", "unit_interval",
 ]
+
+quick_bounds = kernel("bounds")
+quick_stats = kernel("stats")
 
 
 class Constraint:
@@ -167,34 +175,29 @@ class _OneHot(Constraint):
         return boolean.check(value).all(-1) & value.sum(-1).eq(1)
 
 
-class Bounded(Constraint):
-    """A region between known bounds."""
+class Below(Constraint):
+    """A region below a known bound."""
 
-    def __init__(self, **bounds: Any) -> None:
-        self.__dict__.update(bounds)
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
         super().__init__()
 
 
-class Below(Bounded):
-    upper_bound: Any
-
-    def __init__(self, upper_bound: Any) -> None:
-        super().__init__(upper_bound=upper_bound)
-
-
-class Above(Bounded):
-    lower_bound: Any
+class Above(Constraint):
+    """A region above a known bound."""
 
     def __init__(self, lower_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound)
+        self.lower_bound = lower_bound
+        super().__init__()
 
 
-class Between(Bounded):
-    lower_bound: Any
-    upper_bound: Any
+class Between(Constraint):
+    """A region between known bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        super().__init__()
 
 
 def whole(inside: Any, value: Any) -> Any:
@@ -434,3 +437,47 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
+
+
+def holds(limit: Any, value: Any) -> bool:
+    """Whether limit.check(value) is true everywhere; by the least and the greatest number where those tell."""
+    if not modes.dispatching and modes.observer is None and spans(limit, value):
+        return True
+    return bool(limit.check(value).all())
+
+
+def spans(limit: Any, value: Any) -> bool:
+    """Do the least and the greatest element show that all lie inside?  False: nobody knows."""
+    kind = type(limit)
+    if kind is _IndependentConstraint and value.array.ndim >= limit.event_dim:
+        return spans(limit.base_constraint, value)
+    fits = SPANS.get(kind)
+    if fits is None:
+        return False
+    array = value.array
+    if array.dtype == np.int64:
+        found = quick_bounds(array)
+        return found is not None and all(type(b) is int for b in vars(limit).values()) and fits(limit, *found)
+    if kind in WHOLE or array.dtype.kind != "f" or not all(exact(b, array.dtype) for b in vars(limit).values()):
+        return False
+    stats = quick_stats(array)                  # a sum of squares that is finite: so are all elements
+    return stats is not None and stats[0] < math.inf and fits(limit, stats[1], stats[2])
+
+
+def exact(bound: Any, dtype: Any) -> bool:
+    """Is the bound compared as it is, unrounded?"""
+    return type(bound) in (int, float) and (bound == 0 or bound == 1 or float(dtype.type(bound)) == bound)
+
+
+WHOLE = frozenset({_IntegerInterval, _IntegerLessThan, _IntegerGreaterThan})
+SPANS: dict[type, Callable[[Any, Any, Any], bool]] = {
+    _Real: lambda limit, low, high: True,
+    _GreaterThan: lambda limit, low, high: limit.lower_bound < low,
+    _GreaterThanEq: lambda limit, low, high: limit.lower_bound <= low,
+    _LessThan: lambda limit, low, high: high < limit.upper_bound,
+    _Interval: lambda limit, low, high: limit.lower_bound <= low and high <= limit.upper_bound,
+    _HalfOpenInterval: lambda limit, low, high: limit.lower_bound <= low and high < limit.upper_bound,
+    _IntegerInterval: lambda limit, low, high: limit.lower_bound <= low and high <= limit.upper_bound,
+    _IntegerLessThan: lambda limit, low, high: high <= limit.upper_bound,
+    _IntegerGreaterThan: lambda limit, low, high: limit.lower_bound <= low,
+}

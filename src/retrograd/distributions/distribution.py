@@ -61,7 +61,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue                        # made from another parameter
             value = getattr(self, name)
-            if not limit.check(value).all():
+            if not constraints.holds(limit, value):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {limit!r}, but found invalid values:\n{value}")
@@ -168,16 +168,16 @@ class Distribution:
         return f.exp(self.entropy())
 
     def _extended_shape(self, sample_shape: Any = EMPTY) -> Any:
-        return Size(Size(sample_shape) + self._batch_shape + self._event_shape)
+        return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _validate_sample(self, value: Any) -> None:
         """ValueError unless value has a fitting shape and lies in the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         found, wanted = value.shape, self._batch_shape + self._event_shape
-        if found[len(found) - len(self._event_shape):] != self._event_shape:
+        if found != wanted and found[len(found) - len(self._event_shape):] != self._event_shape:
             raise ValueError(f"The right-most size of value must match event_shape: {found} vs {self._event_shape}.")
-        if any(i != j and 1 not in (i, j) for i, j in zip(reversed(found), reversed(wanted))):
+        if found != wanted and any(i != j and 1 not in (i, j) for i, j in zip(reversed(found), reversed(wanted))):
             raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {found} vs {wanted}.")
         try:
             support = self.support
@@ -186,7 +186,7 @@ class Distribution:
                 f"{self.__class__} does not define `support` to enable sample validation. Please initialize the distribution "
                 "with `validate_args=False` to turn off validation.")
             return
-        if not support.check(value).all():
+        if not constraints.holds(support, value):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
                 f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")

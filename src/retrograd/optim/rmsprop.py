@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import bump
+from .._kernels import kernel
 from .optimizer import (
     CAPTURABLE,
     Optimizer,
@@ -24,6 +25,8 @@ from .optimizer import (
 )
 
 __all__ = ["RMSprop"]
+
+quick_step = kernel("rmsprop")
 
 
 class RMSprop(Optimizer):
@@ -56,7 +59,7 @@ class RMSprop(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        maximize, decay = group["maximize"], value(group["weight_decay"])
+        maximize, decay = not not group["maximize"], value(group["weight_decay"])
         lr, alpha, eps = value(group["lr"]), group["alpha"], group["eps"]
         momentum, centered = group["momentum"], group["centered"]
         for p in params:
@@ -68,9 +71,19 @@ class RMSprop(Optimizer):
                     state["momentum_buffer"] = zeros(p)
                 if centered:
                     state["grad_avg"] = zeros(p)
+            v = state["square_avg"]
+            b = state["momentum_buffer"] if momentum > 0 else None
+            if not centered and quick_step(
+                p.array, p.grad.array, v.array, None if b is None else b.array, state["step"].array, lr, alpha, eps, decay,
+                momentum, maximize,
+            ):
+                for t in (state["step"], v, p):
+                    bump(t)
+                if b is not None:
+                    bump(b)
+                continue
             count(state)
             g = descent(p, maximize, decay)
-            v = state["square_avg"]
             t = np.empty_like(p.array, subok=False)
             average_squares(v, g, alpha, t)
             if centered:
@@ -82,9 +95,8 @@ class RMSprop(Optimizer):
             else:
                 np.sqrt(v.array, out=t)
             t += eps
-            if momentum > 0:
+            if b is not None:
                 np.divide(g, t, out=t)
-                b = state["momentum_buffer"]
                 array = b.array
                 array *= momentum
                 array += t
