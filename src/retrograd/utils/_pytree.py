@@ -5,6 +5,7 @@ A leaf is whatever is no container; None is one.  Private in PyTorch by its name
 from __future__ import annotations
 
 import dataclasses
+import json
 import types
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,15 +13,16 @@ from typing import Any, NamedTuple
 
 from .._missing import late_names
 from .._tensor.size import Size
+from . import _treespec_text as text
 
 __all__ = [
-    "Context", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "PyTreeSpec", "SUPPORTED_NODES", "SequenceKey", "TreeSpec",
-    "arg_tree_leaves",
+    "Context", "DumpableContext", "FlattenFn", "FromDumpableContextFn", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree",
+    "PyTreeSpec", "SequenceKey", "SUPPORTED_NODES", "ToDumpableContextFn", "TreeSpec", "UnflattenFn", "arg_tree_leaves",
     "is_namedtuple", "is_namedtuple_class", "is_namedtuple_instance", "is_structseq", "is_structseq_class",
-    "is_structseq_instance", "key_get", "keystr", "register_dataclass", "register_pytree_node", "tree_all",
-    "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter",
-    "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_",
-    "tree_map_with_path", "tree_structure", "tree_unflatten", "treespec_dict", "treespec_leaf", "treespec_tuple",
+    "is_structseq_instance", "key_get", "keystr", "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only",
+    "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
+    "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure",
+    "tree_unflatten", "treespec_dict", "treespec_dumps", "treespec_leaf", "treespec_loads", "treespec_pprint", "treespec_tuple",
 ]
 late_names(__name__)
 
@@ -28,6 +30,12 @@ PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
 Path = tuple[Any, ...]
 Context = Any        # what a container knows beside its children
+DumpableContext = Any        # the same, as JSON has it
+FlattenFn = Callable[[PyTree], tuple[list[Any], Context]]
+UnflattenFn = Callable[[Iterable[Any], Context], PyTree]
+ToDumpableContextFn = Callable[[Context], DumpableContext]
+FromDumpableContextFn = Callable[[DumpableContext], Context]
+SUPPORTED_SERIALIZED_TYPES, SERIALIZED_TYPE_TO_PYTHON_TYPE = text.NAMES, text.TYPES
 
 
 class SequenceKey(NamedTuple):
@@ -85,11 +93,14 @@ def register_pytree_node(
 ) -> None:
     """Make a container of cls: flatten_fn(obj) -> (children, context), unflatten_fn(children, context) -> obj.
 
-    flatten_with_keys_fn(obj) -> ([(key, child), ...], context) is for the functions that give paths.  The arguments
-    about serialisation are taken and not used.  ValueError when cls is a container already.
+    flatten_with_keys_fn(obj) -> ([(key, child), ...], context) is for the functions that give paths.  treespec_dumps
+    writes serialized_type_name and to_dumpable_context(context), by default the context as JSON.
+    ValueError when cls is a container already.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if cls not in text.NAMES:                   # those of Python have names
+        text.name(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
     SUPPORTED_NODES[cls] = Kind(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
@@ -479,3 +490,36 @@ def treespec_dict(mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec
     """The spec of a dict of such trees."""
     specs = dict(mapping, **kwargs)
     return TreeSpec(dict, list(specs), list(specs.values()))
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """The spec as JSON; TypeError for what is no spec, NotImplementedError for containers without a name in text."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    text.known(text.PROTOCOL if protocol is None else protocol)
+    return json.dumps([text.PROTOCOL, text.encoded(treespec)], default=text.enumerated)
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The spec that treespec_dumps wrote."""
+    protocol, parts = json.loads(serialized)
+    text.known(protocol)
+    found: TreeSpec = text.decoded(parts, LeafSpec, TreeSpec)
+    return found
+
+
+class Star:
+    """Stands for a leaf."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The containers as Python prints them, with * for leaves."""
+    return repr(tree_unflatten([Star()] * treespec.num_leaves, treespec))
+
+
+def _register_namedtuple(cls: Any, *, serialized_type_name: str) -> None:
+    """Name a class of named tuples for treespec_dumps."""
+    text.name(cls, serialized_type_name, text.tuple_name, text.tuple_type)

@@ -1,6 +1,7 @@
 """torch.utils._pytree: what is a leaf, how trees are taken apart and put together, and what is said when they differ."""
 
 import dataclasses
+import enum
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import torch
@@ -86,3 +87,59 @@ def dataclasses_as_containers():
 
     pytree.register_dataclass(Pair)
     P(pytree.tree_map(lambda x: x + 1, Pair(1, [2, 3])), pytree.tree_leaves_with_path(Pair(1, (2,))))
+
+
+class Hue(enum.Enum):
+    RED = 1
+
+
+class Crate:
+    def __init__(self, inside):
+        self.inside = inside
+
+
+class Keyed(Crate):
+    pass
+
+
+class Nameless(Crate):
+    pass
+
+
+@case
+def specs_as_text():
+    pytree.register_pytree_node(
+        Crate, lambda c: ([c.inside], None), lambda xs, _: Crate(*xs), serialized_type_name="tests.Crate")
+    pytree.register_pytree_node(
+        Keyed, lambda c: ([c.inside], ["k", 1]), lambda xs, _: Keyed(*xs), serialized_type_name="tests.Keyed",
+        to_dumpable_context=lambda c: {"c": c}, from_dumpable_context=lambda d: d["c"])
+    pytree.register_pytree_node(Nameless, lambda c: ([c.inside], None), lambda xs, _: Nameless(*xs))
+
+    def there_and_back(tree):
+        spec = pytree.tree_structure(tree)
+        text = pytree.treespec_dumps(spec)
+        return text, pytree.treespec_loads(text) == spec, pytree.treespec_pprint(spec)
+
+    for tree in (1, [], (1, [2]), {"a": 1, "b": (2, 3)}, OrderedDict(a=1), deque([1], maxlen=3), defaultdict(int, a=1),
+                 torch.Size([1, 2]), {1: 2, (1, 2): 3}, {Hue.RED: 1}, {"e": None}):
+        P(there_and_back(tree))
+    for label, tree in {"a named tuple": Point(1, 2), "no name": Nameless(1), "a dtype as key": {torch.float32: 1},
+                        "values and indices": torch.max(torch.ones(1, 2), 1)}.items():
+        T(label, lambda tree=tree: pytree.treespec_dumps(pytree.tree_structure(tree)))
+    P([pytree.treespec_dumps(pytree.tree_structure(c(1))) for c in (Crate, Keyed)])
+    P([pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(c(1)))) for c in (Crate, Keyed)])
+    pytree._register_namedtuple(Point, serialized_type_name="tests.Point")
+    P(there_and_back(Point(1, [2])))
+    leaf = '{"type": null, "context": null, "children_spec": []}'
+    for label, call in {
+        "no spec": lambda: pytree.treespec_dumps(3),
+        "protocol": lambda: pytree.treespec_dumps(pytree.tree_structure(1), 7),
+        "protocol there": lambda: pytree.treespec_loads(f"[7, {leaf}]"),
+        "no JSON": lambda: pytree.treespec_loads("zz"),
+        "unknown": lambda: pytree.treespec_loads(f'[1, {leaf.replace("null", chr(34) + "x" + chr(34), 1)}]'),
+        "no text": lambda: pytree.treespec_loads('[1, {"type": "builtins.list", "context": null, "children_spec": []}]'),
+        "one way": lambda: pytree.register_pytree_node(Hue, None, None, to_dumpable_context=len),
+        "unknown tuple": lambda: pytree.treespec_loads(
+            '[1, {"type": "collections.namedtuple", "context": "x", "children_spec": []}]'),
+    }.items():
+        T(label, call)

@@ -45,5 +45,7 @@ class immutable_dict(dict[K, T]):
         return type(self), (tuple(self.items()),)
 
 
-pytree.register_pytree_node(immutable_list, lambda xs: (list(xs), None), lambda xs, _: immutable_list(xs))
-pytree.register_pytree_node(immutable_dict, lambda d: (list(d.values()), list(d)), lambda xs, keys: immutable_dict(zip(keys, xs)))
+pytree.register_pytree_node(immutable_list, lambda xs: (list(xs), None), lambda xs, _: immutable_list(xs),
+                              serialized_type_name="torch.fx.immutable_collections.immutable_list")
+pytree.register_pytree_node(immutable_dict, lambda d: (list(d.values()), list(d)), lambda xs, keys: immutable_dict(zip(keys, xs)),
+                              serialized_type_name="torch.fx.immutable_collections.immutable_dict")
