@@ -60,6 +60,55 @@ def test_complex_layers_with_the_conjugates_where_they_belong(torch: Any) -> Non
     assert near(cap.grads().dots().diagonal(), flat.sum(1))
 
 
+@pytest.mark.parametrize("used", [
+    "w.mH", "w.H", "w.adjoint()", "w.conj()", "w.T.conj()", "w.conj().T", "w.mT", "w.conj() * 1j", "w * w.mH"])
+def test_a_complex_weight_may_be_used_conjugated(torch: Any, used: str) -> None:
+    class Model(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.randn(3, 3, dtype=torch.cdouble))
+
+        def forward(self, x: Any) -> Any:
+            return x @ eval(used, {"w": self.w})
+
+    model, x = Model(), torch.randn(4, 3, dtype=torch.cdouble)
+    with capture(model, check=True) as cap:
+        (model(x).abs() ** 2).sum().backward()
+    assert cap.coverage().complete
+    rows = []
+    for one in x.split(1):
+        model.zero_grad()
+        (model(one).abs() ** 2).sum().backward()
+        rows.append(model.w.grad.clone())
+    assert near(cap.grads().per_sample()["w"], torch.stack(rows))
+
+
+def test_complex_weights_of_other_functions_are_covered(torch: Any) -> None:
+    class Model(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.modes = torch.nn.Parameter(torch.randn(2, 2, 4, dtype=torch.cdouble))
+            self.up = torch.nn.ConvTranspose1d(2, 3, 2, stride=2, dtype=torch.cdouble)
+            self.angle = torch.nn.Parameter(torch.randn(9, dtype=torch.double))
+
+        def forward(self, x: Any) -> Any:
+            low = torch.einsum("bik,iok->bok", torch.fft.rfft(x)[..., :4], self.modes)
+            return torch.fft.irfft(self.up(low), n=9) * torch.exp(1j * self.angle)
+
+    model, x = Model(), torch.randn(5, 2, 9, dtype=torch.double)
+    with capture(model, check=True) as cap:
+        (model(x).abs() ** 2).sum().backward()
+    assert cap.coverage().complete
+    rows = []
+    for one in x.split(1):
+        model.zero_grad()
+        (model(one).abs() ** 2).sum().backward()
+        rows.append({name: p.grad.clone() for name, p in model.named_parameters()})
+    every = cap.grads().per_sample()
+    for name in rows[0]:
+        assert near(every[name], torch.stack([row[name] for row in rows]))
+
+
 # Samples, tokens, segments
 
 def test_select_layers_samples_and_tokens(torch: Any) -> None:

@@ -16,6 +16,7 @@ class Again(Rule):
     """Any function: run it again, and push one sample's part of the output's gradient through it at a time."""
 
     kind = "again"
+    complex = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         tensors: list[Any] = []
@@ -28,7 +29,7 @@ class Again(Rule):
         kept = {id(t): k for t, k in zip(tensors, use.a)}
         if use.name in RECURRENT and packed(args):
             use.run.moved = True                # how long samples are differs from step to step
-        values = [x.detach() if hasattr(x, "detach") and x.is_floating_point() else None for x in outputs(out)]
+        values = [x.detach() if hasattr(x, "detach") and inexact(x) else None for x in outputs(out)]
         versions = [None if v is None else v._version for v in values]
         clean = replaced((args, kwargs), lambda x: kept.get(id(x), x))
         use.meta = (clean[0], clean[1], values, versions)
@@ -113,6 +114,10 @@ def same(T: Any, a: Any, b: Any) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     return bool(T.allclose(a, b, rtol=1e-3 if a.dtype.itemsize >= 4 else 5e-2, atol=1e-5, equal_nan=True))
+
+
+def inexact(x: Any) -> bool:
+    return bool(x.is_floating_point() or x.is_complex())
 
 
 def outputs(out: Any) -> list[Any]:

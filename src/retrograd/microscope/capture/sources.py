@@ -20,6 +20,7 @@ MOVES = frozenset((
     "expand_as", "broadcast_to", "repeat", "swapaxes", "swapdims", "movedim", "moveaxis", "index_select", "flip",
     "adjoint", "tensor_split", "roll", "repeat_interleave",
 ))
+TURNS = frozenset(("H", "mH", "adjoint"))       # these conjugate complex numbers, too
 COPIES = frozenset((
     "contiguous", "clone", "to", "float", "double", "half", "bfloat16", "type", "type_as", "alias", "cuda", "cpu",
     "requires_grad_", "detach",
@@ -72,6 +73,8 @@ class Made(Source):
     @property
     def moves(self) -> bool:
         """Does it only pick and move elements of one parent?"""
+        if self.name in TURNS and self.tensor.is_complex():
+            return False
         return len(self.parents) == 1 and (self.name in MOVES or self.name in COPIES or self.name in ROWS)
 
 
