@@ -9,6 +9,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -196,3 +197,23 @@ def test_counts_of_another_environment_are_not_judged(
     assert instructions.main(["--update"]) == 0
     assert json.loads(instructions.BASELINE.read_text(encoding="utf-8")) == {"conditions": here, "works": counts}
     assert instructions.main([]) == 0
+
+
+@pytest.mark.oracle
+def test_the_microscope_takes_part_in_the_comparison_with_peers_and_an_error_is_a_result(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch as pytorch
+
+    from benchmarks import peers
+
+    task, model = peers.digits(pytorch)
+    peers.one("norms", "microscope", str(tmp_path / "ours.npy"), 1)
+    assert set(json.loads(capsys.readouterr().out.splitlines()[-1])) == {"seconds", "MiB"}
+    for n in (0, 700, 1436):
+        model.zero_grad()
+        pytorch.nn.functional.cross_entropy(model(task.x[n:n + 1]), task.y[n:n + 1]).backward()
+        norm = sum(float(p.grad.square().sum()) for p in model.parameters()) ** 0.5
+        assert np.load(tmp_path / "ours.npy")[n] == pytest.approx(norm, rel=1e-4)
+    monkeypatch.setitem(peers.WORKS["norms"], "none", lambda torch: lambda: 1 / 0)
+    peers.one("norms", "none", str(tmp_path / "none.npy"), 1)
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == {"error": "ZeroDivisionError: division by zero"}
