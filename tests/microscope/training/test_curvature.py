@@ -170,3 +170,35 @@ def test_errors_say_what_to_give(torch: Any) -> None:
     model.requires_grad_(False)
     with pytest.raises(CaptureError, match="frozen"):
         microscope.curvature(model, F.cross_entropy, [(x, y)])
+
+
+def test_data_vectors_and_losses_that_do_not_fit_are_refused_in_its_own_words(torch: Any) -> None:
+    model, x, y = problem(torch)
+    loss = torch.nn.functional.cross_entropy
+
+    def made(data: Any, loss: Any = loss) -> Any:
+        return microscope.curvature(model, loss, data)
+
+    for data, error, words in ((x, TypeError, "got a tensor"), ((x, y), TypeError, "got a tuple of tensors"),
+                               ([3], TypeError, "whose x has a length, got int"), ([()], TypeError, "got an empty one"),
+                               ([(x[:0], y[:0])], CaptureError, "a batch has no samples")):
+        with pytest.raises(error, match=words):
+            made(data)
+    curve = made([(x, y)])
+    good = {name: torch.ones(shape).double() for name, shape in zip(curve.names, curve.shapes)}
+    with pytest.raises(CaptureError, match=r"the vector of 0.bias must be a tensor of shape \(4,\), got \(1,\)"):
+        curve.hessian_vector({**good, "0.bias": torch.ones(1)})
+    with pytest.raises(CaptureError, match=r"0.bias must be a tensor of shape \(4,\), got str"):
+        curve.gauss_newton_vector({**good, "0.bias": "ones"})
+    with pytest.raises(CaptureError, match=r"the loss must give a tensor of one number, got shape \(7, 3\)"):
+        made([(x, y)], lambda out, y: out * out).trace()
+    with pytest.raises(CaptureError, match="the loss must give a tensor of one number, got float"):
+        made([(x, y)], lambda out, y: 1.0).trace()
+
+
+@pytest.mark.parametrize("ask", ["trace", "density", "eigenvalues", "dense", "per_layer"])
+def test_numbers_that_are_not_finite_are_told_and_not_returned(torch: Any, ask: str) -> None:
+    model, x, y = problem(torch)
+    curve = microscope.curvature(model, torch.nn.functional.cross_entropy, [(x * float("nan"), y)])
+    with pytest.raises(CaptureError, match="has NaN or inf"):
+        getattr(curve, ask)()

@@ -404,8 +404,8 @@ class Recording:
                 + (f", {lost} dropped" if lost else "") + state + ">")
 
     @checked
-    def replay(self, without: Any = None, replacing: Any = None, gradient: Any = None, number: int | None = None,
-               outputs: Any = None, weights: Any = None) -> Any:
+    def replay(self, without: Any = None, replacing: dict[Any, Any] | None = None, gradient: Any = None,
+               number: int | None = None, outputs: dict[Any, Any] | None = None, weights: dict[str, Any] | None = None) -> Any:
         """Run a recorded step again with hooks, outputs of modules or weights replaced, or from another gradient: a Replay.
 
         without    a handle, or several: their hooks do not run      replacing  {handle: function in the hook's place}

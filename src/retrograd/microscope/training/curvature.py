@@ -206,6 +206,9 @@ class Curvature:
 
         def times(v: Any) -> Any:
             found = self._times(v, kind)
+            if not np.isfinite(found).all():
+                raise CaptureError(f"curvature: a product with the {kind} matrix has NaN or inf: the loss or its derivatives are "
+                                   "not finite; a recording's trouble() says where that begins")
             advance()
             return found
         return times
@@ -215,7 +218,11 @@ class Curvature:
         check_kind(kind)
         if isinstance(v, dict):
             if set(v) != set(self.names):
-                raise CaptureError(f"curvature: expected vectors of {', '.join(self.names)}, got {', '.join(v)}")
+                raise CaptureError(f"curvature: expected vectors of {', '.join(self.names)}, got {', '.join(map(str, v))}")
+            for name, shape in zip(self.names, self.shapes):
+                if not self._graphs.engine.is_tensor(v[name]) or tuple(v[name].shape) != shape:
+                    raise CaptureError(f"curvature: the vector of {name} must be a tensor of shape {shape}, got "
+                                       f"{tuple(v[name].shape) if hasattr(v[name], 'shape') else type(v[name]).__name__}")
             return dict(zip(self.names, self._graphs.times([v[name] for name in self.names], kind, self._chosen)))
         if np.shape(v) != (self.size,):
             raise CaptureError(f"curvature: expected {self.size} numbers, got the shape {np.shape(v)}")
@@ -244,11 +251,18 @@ class Graphs:
         self.engine = engine_of_module(model, "curvature")
         self.torch = self.engine.torch
         self.model, self.loss, self.forward = model, loss, forward
-        if isinstance(data, tuple) and any(self.engine.is_tensor(x) for x in data):
-            raise TypeError("curvature: data is an iterable of batches, such as [(x, y)], got a tuple of tensors")
+        if self.engine.is_tensor(data) or isinstance(data, tuple) and any(self.engine.is_tensor(x) for x in data):
+            raise TypeError("curvature: data is an iterable of batches, such as [(x, y)], got "
+                            + ("a tuple of tensors" if isinstance(data, tuple) else "a tensor"))
         self.data = [batch if isinstance(batch, (tuple, list)) else (batch,) for batch in data]
         if not self.data:
             raise CaptureError("curvature: data has no batches; give a list of batches: [(x, y)]")
+        for batch in self.data:
+            if not batch or not hasattr(batch[0], "__len__"):
+                raise TypeError("curvature: a batch is (x, *rest), whose x has a length, got "
+                                + (type(batch[0]).__name__ if batch else "an empty one"))
+            if not len(batch[0]):
+                raise CaptureError("curvature: a batch has no samples")
         if reduction not in ("mean", "sum"):
             raise ValueError(f"curvature: reduction must be 'mean' or 'sum', got {reduction!r}")
         sizes = [len(batch[0]) for batch in self.data]
@@ -287,15 +301,22 @@ class Graphs:
         with T.enable_grad(), other_buffers(self.model):
             out = self.forward(self.model, *batch) if self.forward else self.model(batch[0])
             if kind == "hessian":
-                made: Any = self._grad(self.loss(out, *batch[1:]), tensors, None, True)
+                made: Any = self._grad(self._loss(out, batch), tensors, None, True)
             else:
                 there = out.detach().requires_grad_()
-                slope = self._grad(self.loss(there, *batch[1:]), [there], None, True)[0]
+                slope = self._grad(self._loss(there, batch), [there], None, True)[0]
                 u = (out.detach() * 0).requires_grad_()
                 made = (out, there, slope, self._grad(out, tensors, u, True), u)
         if len(self.data) == 1:
             self._kept[kind] = made
         return made
+
+    def _loss(self, out: Any, batch: Any) -> Any:
+        loss = self.loss(out, *batch[1:])
+        if not self.engine.is_tensor(loss) or loss.numel() != 1:
+            raise CaptureError("curvature: the loss must give a tensor of one number, got "
+                               + (f"shape {tuple(loss.shape)}" if self.engine.is_tensor(loss) else type(loss).__name__))
+        return loss
 
     def _hessian(self, gradient: Any, v: list[Any], tensors: list[Any], chosen: list[int]) -> list[Any]:
         live = [(gradient[i], x) for i, x in zip(chosen, v) if gradient[i] is not None and gradient[i].requires_grad]
