@@ -100,14 +100,14 @@ TABLE = {
 }
 
 # module of torch.distributed: classes that can be named, of which nothing is an instance | functions.  Both raise when called.
-# | module of torch.distributed: what comes from there
+# | modules of torch.distributed: what comes from there
 UNSHARED = {
     "_composable/__init__": "",
     "_composable/fsdp": "CPUOffloadPolicy FSDPModule MixedPrecisionPolicy OffloadPolicy | fully_shard",
     "_functional_collectives": "AsyncCollectiveTensor | all_gather_tensor all_reduce all_to_all_single "
                                "all_to_all_single_autograd broadcast permute_tensor reduce_scatter_tensor wait_tensor",
-    "_tensor/__init__": "DTensor DeviceMesh | distribute_module distribute_tensor | "
-                        "tensor.placement_types: Partial Placement Replicate Shard",
+    "_tensor/__init__": "DTensor | distribute_module distribute_tensor | "
+                        "device_mesh: DeviceMesh; tensor.placement_types: Partial Placement Replicate Shard",
     "_tensor/experimental": "| implicit_replication",
     "checkpoint/__init__": "FileSystemReader FileSystemWriter LoadPlan SavePlan | load load_state_dict save save_state_dict",
     "checkpoint/default_planner": "DefaultLoadPlanner DefaultSavePlanner |",
@@ -116,7 +116,6 @@ UNSHARED = {
     "checkpoint/optimizer": "| load_sharded_optimizer_state_dict",
     "checkpoint/state_dict": "StateDictOptions | get_model_state_dict get_optimizer_state_dict get_state_dict"
                              " set_model_state_dict set_optimizer_state_dict set_state_dict",
-    "device_mesh": "DeviceMesh | init_device_mesh",
     "elastic/__init__": "",
     "elastic/multiprocessing/__init__": "",
     "fsdp/__init__": "BackwardPrefetch CPUOffload CPUOffloadPolicy FSDPModule FullStateDictConfig FullyShardedDataParallel "
@@ -133,8 +132,9 @@ UNSHARED = {
     "pipelining": "PipelineStage ScheduleGPipe SplitPoint | pipeline",
     "rpc": "BackendType PyRRef RRef RemoteException RpcBackendOptions TensorPipeRpcBackendOptions WorkerInfo | "
            "get_worker_info init_rpc remote rpc_async rpc_sync shutdown",
-    "tensor/__init__": "DTensor DeviceMesh | distribute_module distribute_tensor empty full init_device_mesh ones rand randn "
-                       "zeros | tensor.placement_types: Partial Placement Replicate Shard",
+    "tensor/__init__": "DTensor | distribute_module distribute_tensor empty full ones rand randn zeros | "
+                       "device_mesh: DeviceMesh init_device_mesh; "
+                       "tensor.placement_types: Partial Placement Replicate Shard",
     "tensor/_utils": "| compute_local_shape_and_global_offset",
     "tensor/experimental/__init__": "| context_parallel implicit_replication local_map",
     "tensor/parallel": "ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleOutput RowwiseParallel SequenceParallel | "
@@ -184,12 +184,13 @@ def forwarded(name: str, names: str) -> str:
 
 def unshared(name: str, row: str) -> str:
     classes, calls, there = [*row.split("|"), "", ""][:3]
-    home, _, names = there.strip().partition(": ")
+    homes = [one.strip().partition(": ") for one in there.split(";") if one.strip()]
     path = "torch.distributed." + name.replace("/", ".").removesuffix(".__init__")
     doc = f"{path}: names to import and to ask isinstance of; calls raise."
     parts = ["\n    ".join(f'"{line} "' for line in wrap(part, 110) or [""]) for part in (classes, calls)]
     return HEAD.format(doc=doc) + "from retrograd._missing.unshared import unshared\n" + "".join(
-        f"from retrograd.distributed.{home} import {name} as {name}\n" for name in names.split()) + "\n" + (
+        f"from retrograd.distributed.{home} import {name} as {name}\n" for home, _, names in homes
+        for name in names.split()) + "\n" + (
         "unshared(\n    __name__,\n    " + ",\n    ".join(parts) + ")\n")
 
 

@@ -48,7 +48,7 @@ GENERAL: tuple[str, ...] = (
     "torch.distributed uses MPI in place of gloo. Slices are reduced in place, where gloo writes to other elements. "
     "gather of complex tensors, uneven all_to_all, int16 and sums of bools work, unlike in gloo. 16-bit floats are "
     "summed in float32",
-    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params"
+    "DistributedDataParallel refuses mixed_precision, bucket_cap_mb_list, skip_all_reduce_unused_params"
     " and delayed reduction. A wrapped model cannot be copied or pickled",
     "quasirandom.SobolEngine has at most 1111 dimensions; PyTorch's has up to 21201",
     "FlopCounterMode also counts the products inside LSTM and Bilinear, and counts the weight gradient of a grouped "

@@ -32,6 +32,8 @@ for step in range(start, 8):
     if step % 4 == 0 or step == start:
         sampler.set_epoch(step // 4)
         batches = list(DataLoader(data, batch_size=8, sampler=sampler))
+    if step == start and step % 4:              # amid an epoch, whose DataLoader took its random number before
+        torch.set_rng_state(found["random"][r])
     if step == kill and r == d.get_world_size() - 1:
         os.kill(os.getpid(), signal.SIGKILL)
     x, y = batches[step % 4]

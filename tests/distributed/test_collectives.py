@@ -35,6 +35,34 @@ def test_every_collective_gives_and_refuses_what_pytorchs_does_over_gloo(n: int,
 @needs_mpi
 @pytest.mark.oracle
 @pytest.mark.once
+def test_device_meshes_are_what_pytorchs_are(tmp_path: Path) -> None:
+    for name, start in (("ours", ours), ("theirs", theirs)):
+        (tmp_path / name).mkdir()
+        start(4, "meshes.py", str(tmp_path / name))
+    for rank in "0123":
+        mine, other = ((tmp_path / name / rank).read_text().splitlines() for name in ("ours", "theirs"))
+        assert len(mine) > 200 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
+
+
+def test_a_mesh_of_ranks_that_do_not_exist_or_come_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}.items():
+        monkeypatch.setenv(name, value)
+    mesh = d.init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
+    try:
+        assert d.is_initialized() and mesh["dp"].get_group() is d.group.WORLD
+        with pytest.raises(ValueError, match=r"ranks from 0 to 0, each at most once, were expected, got \[3\]"):
+            d.DeviceMesh("cpu", [3])
+        with pytest.raises(ValueError, match=r"sizes of dimensions must be positive, got \(-1,\)"):
+            d.init_device_mesh("cpu", (-1,))
+        with pytest.raises(NotImplementedError, match="backend_override"):
+            d.init_device_mesh("cpu", (1,), backend_override={0: "gloo"})
+    finally:
+        d.destroy_process_group()
+
+
+@needs_mpi
+@pytest.mark.oracle
+@pytest.mark.once
 def test_methods_of_groups_and_their_options_do_what_pytorchs_do(tmp_path: Path) -> None:
     for name, start in (("ours", ours), ("theirs", theirs)):
         (tmp_path / name).mkdir()

@@ -47,7 +47,7 @@ def test_buckets_close_once_they_have_as_many_bytes_as_the_limit() -> None:
 
 
 @pytest.mark.parametrize("option", [
-    {"mixed_precision": object()}, {"device_mesh": object()}, {"bucket_cap_mb_list": [1]},
+    {"mixed_precision": object()}, {"bucket_cap_mb_list": [1]},
     {"skip_all_reduce_unused_params": True}, {"delay_all_reduce_named_params": []}, {"param_to_hook_all_reduce": object()}])
 def test_options_that_are_not_there_are_refused(option: dict[str, object]) -> None:
     with pytest.raises(NotImplementedError, match=next(iter(option))):

@@ -24,7 +24,7 @@ LACKS = {
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
     "sharded": ("models and tensors are not sharded over processes", r"""
-        torch\.distributed\.(fsdp|tensor|checkpoint|pipelining|_?composable|device_mesh|_?shard\w*)(\.\w+)*|
+        torch\.distributed\.(fsdp|tensor|checkpoint|pipelining|_?composable|_?shard\w*)(\.\w+)*|
         torch\.distributed\.optim\.named_optimizer"""),
     "remote": ("no functions are called in another process", r"""
         torch\.distributed\.(rpc|autograd|nn\.(api|jit)|remote_device)(\.\w+)*|torch\.distributed\.optim\.(DistributedOptimizer|optimizer)"""),

@@ -49,7 +49,9 @@ class DistributedDataParallel(Module, Joinable):
     init_sync                   parameters and buffers become rank 0's at first
     batched_grad_copy           changes nothing: gradients are copied when they arrive
 
-    ValueError for devices, NotImplementedError for mixed_precision, device_mesh, delay_all_reduce_named_params,
+    device_mesh                 a DeviceMesh of one dimension, instead of process_group
+
+    ValueError for devices, NotImplementedError for mixed_precision, delay_all_reduce_named_params,
     param_to_hook_all_reduce, skip_all_reduce_unused_params and bucket_cap_mb_list, which this one does not do.
     """
 
@@ -64,10 +66,10 @@ class DistributedDataParallel(Module, Joinable):
         super().__init__()
         Joinable.__init__(self)
         refuse({
-            "mixed_precision": mixed_precision, "device_mesh": device_mesh, "bucket_cap_mb_list": bucket_cap_mb_list,
+            "mixed_precision": mixed_precision, "bucket_cap_mb_list": bucket_cap_mb_list,
             "delay_all_reduce_named_params": delay_all_reduce_named_params, "param_to_hook_all_reduce": param_to_hook_all_reduce,
             "skip_all_reduce_unused_params": skip_all_reduce_unused_params or None})
-        group = found(process_group)
+        group = of_mesh(device_mesh, process_group) if device_mesh is not None else found(process_group)
         if not any(param.requires_grad for param in module.parameters()):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
@@ -80,6 +82,8 @@ class DistributedDataParallel(Module, Joinable):
             raise ValueError("bucket_cap_mb must be positive")
         self.module = module
         self.process_group = group
+        if device_mesh is not None:
+            self.device_mesh = device_mesh
         self.device_ids = self.output_device = None
         self.dim = dim
         if check_reduction:
@@ -194,6 +198,15 @@ class DistributedDataParallel(Module, Joinable):
 
     def __getstate__(self) -> dict[str, Any]:
         raise RuntimeError("DistributedDataParallel is not pickled or copied: save .module or a state_dict")
+
+
+def of_mesh(device_mesh: Any, process_group: Any) -> Any:
+    """The group of a mesh.  RuntimeError for one of several dimensions, or with another group."""
+    if process_group is not None:
+        raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+    if device_mesh.ndim != 1:
+        raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+    return device_mesh.get_group(mesh_dim=0)
 
 
 def refuse(given: dict[str, Any]) -> None:
