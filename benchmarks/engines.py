@@ -24,10 +24,11 @@ MODULES = {
     "jax": "jax",
     "jax-eager": "jax",
     "autograd": "autograd",
+    "tinygrad": "tinygrad",
     "mygrad": "mygrad",
     "mygrad-unguarded": "mygrad",
 }
-DEFAULT = ("retrograd", "torch", "numpy", "jax", "autograd", "mygrad")
+DEFAULT = ("retrograd", "torch", "numpy", "jax", "autograd", "tinygrad", "mygrad")
 
 POOLS = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
@@ -63,6 +64,8 @@ def maker(engine: str) -> Callable[[Work], Task]:
         case "autograd":
             importlib.import_module("autograd.numpy")
             return lambda work: work.autograd(module)
+        case "tinygrad":
+            return lambda work: work.tinygrad(module)
         case "mygrad" | "mygrad-unguarded":
             importlib.import_module("mygrad.nnet.losses")
             if engine == "mygrad-unguarded":

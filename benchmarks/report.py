@@ -22,7 +22,7 @@ GROUPS = {
     "double": "Backward through backward", "per sample": "torch.func over samples", "science": "Gradients in a computation",
 }  # fmt: skip
 COLOURS = {"retrograd": "#b2182b", "torch": "#2166ac", "numpy": "#666666", "jax": "#1b7837", "autograd": "#e08214",
-           "mygrad": "#8073ac"}  # fmt: skip
+           "tinygrad": "#01665e", "mygrad": "#8073ac"}  # fmt: skip
 
 Results = dict[str, Any]
 

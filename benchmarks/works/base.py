@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-Engine = Any  # a module: torch, retrograd, jax, autograd, mygrad
+Engine = Any  # a module: torch, retrograd, jax, autograd, tinygrad, mygrad
 Step = Callable[[], Any]
 
 
@@ -56,6 +56,9 @@ class Work:
     def autograd(self, autograd: Engine) -> Task:
         raise Missing(f"{self.name} is not written for HIPS autograd")
 
+    def tinygrad(self, tinygrad: Engine) -> Task:
+        raise Missing(f"{self.name} is not written for tinygrad")
+
     def mygrad(self, mygrad: Engine) -> Task:
         raise Missing(f"{self.name} is not written for MyGrad")
 
@@ -71,3 +74,22 @@ def leaf(torch: Engine, array: Any) -> Any:
 
 def grad_norm(*tensors: Any) -> float:
     return norm(*(t.grad.numpy() for t in tensors))
+
+
+def replay(tinygrad: Engine, results: Callable[[], Sequence[Any]]) -> Callable[[], Sequence[Any]]:
+    """What computes these tensors by TinyJit, and waits for them: traced in its first two calls, replayed from then on."""
+    device = tinygrad.Device[tinygrad.Device.DEFAULT]
+
+    def run() -> Sequence[Any]:
+        found = results()
+        found[0].realize(*found[1:])
+        return found
+
+    fast = tinygrad.TinyJit(run)
+
+    def step() -> Sequence[Any]:
+        found: Sequence[Any] = fast()
+        device.synchronize()
+        return found
+
+    return step

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from benchmarks.works.base import Engine, Missing, Task, Work, grad_norm, leaf, norm
+from benchmarks.works.base import Engine, Missing, Task, Work, grad_norm, leaf, norm, replay
 
 MODES = ("no-grad", "forward", "forward+backward")
 
@@ -141,6 +141,28 @@ class Chain(Work):
             MODES[2]: lambda: both(pair),
         }
         return Task(steps[self.mode], check)
+
+    def tinygrad(self, tinygrad: Engine) -> Task:
+        self.refuse_long()
+        if self.mode != MODES[2]:
+            raise Missing("tinygrad records nothing in the forward pass that could be left out")
+        a, b = (tinygrad.Tensor(v).realize() for v in self.data())
+
+        def results() -> tuple[Any, ...]:
+            x = a
+            for _ in range(self.ops // 2):
+                x = x * b + a
+            total = x.sum()
+            return (total, *total.gradient(a, b))
+
+        step = replay(tinygrad, results)
+
+        def check() -> list[float]:
+            for _ in range(3):
+                total, ga, gb = (t.numpy() for t in step())
+            return [float(total), norm(ga), norm(gb)]
+
+        return Task(step, check)
 
     def mygrad(self, mygrad: Engine) -> Task:
         self.refuse_long()

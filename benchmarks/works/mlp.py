@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from benchmarks.works.base import Engine, Missing, Task, Work, grad_norm, leaf, norm
+from benchmarks.works.base import Engine, Missing, Task, Work, grad_norm, leaf, norm, replay
 
 LR = 1e-2
 
@@ -224,6 +224,33 @@ class Mlp(Work):
             value, grads = run(params)
             step()
             return [float(value), norm(*grads[:count]), norm(*grads[count:]), float(loss(params))]
+
+        return Task(step, check)
+
+    def tinygrad(self, tinygrad: Engine) -> Task:
+        self.plain()
+        arrays_w, arrays_b, x, y = self.data()
+        ws, bs = ([tinygrad.Tensor(v).realize() for v in arrays] for arrays in (arrays_w, arrays_b))
+        x, y = tinygrad.Tensor(x).realize(), tinygrad.Tensor(y).realize()
+
+        def loss() -> Any:
+            h = x
+            for w, b in zip(ws[:-1], bs[:-1], strict=True):
+                h = h.linear(w.T, b).relu()
+            h = h.linear(ws[-1].T, bs[-1])
+            return h.sparse_categorical_crossentropy(y) if self.classes else ((h - y) ** 2).mean()
+
+        def results() -> list[Any]:
+            grads = loss().gradient(*ws, *bs)
+            return [p.assign(p - LR * g) for p, g in zip((*ws, *bs), grads, strict=True)]
+
+        step = replay(tinygrad, results)
+
+        def check() -> list[float]:
+            now = loss()
+            value, *grads = (t.numpy() for t in (now, *now.gradient(*ws, *bs)))
+            step()
+            return [float(value), norm(*grads[:len(ws)]), norm(*grads[len(ws):]), float(loss().numpy())]
 
         return Task(step, check)
 
