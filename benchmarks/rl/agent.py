@@ -46,7 +46,8 @@ def main():
     print(json.dumps({
         "engine": torch.__file__.split("/")[-2], "algorithm": name, "environment": ENVIRONMENTS[name], "steps": steps,
         "threads": threads, "seed": seed, "seconds": wall, "processor": cpu, "early": early.total,
-        "return": float(np.mean(returns[-10:])), "sb3": stable_baselines3.__version__, "gymnasium": gymnasium.__version__}))
+        "return": float(np.mean(returns[-10:])),
+        "library": f"Stable-Baselines3 {stable_baselines3.__version__}, gymnasium {gymnasium.__version__}"}))
 
 
 main()

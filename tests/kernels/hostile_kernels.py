@@ -32,6 +32,7 @@ from retrograd._kernels import _fast, nn  # type: ignore[attr-defined]
 F4 = np.dtype("f4")
 SANITIZED = "ASAN_OPTIONS" in os.environ        # then address space is no measure of memory
 SWITCHES = {"vectors", "threads", "blocks_start", "blocks_stop"}        # change more than their arguments
+PLACES = {"takes", "mine", "address", "blocks_stats"}           # tell of their arguments' memory
 HUGE = [2**33, 2**40, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
 NUMBERS: list[Any] = [0, 1, -1, 3, -(2**31), -(2**63), -(2**70), 0.5, -2.5, float("nan"), float("inf"), True, *HUGE]
 THINGS: list[Any] = [None, "text", b"bytes", (), (1,), [1.0], {}, object(), 1j, np.float32(1), np.int64(2), int, np.add]
@@ -60,7 +61,7 @@ big = ramp(40, 40)
 heads = ramp(2, 2, 8, 16)
 GOOD: dict[str, list[tuple[Any, ...]]] = {
     "add_up": [(x, x + 1, True)], "takes": [(x, x + 1)], "once": [(np.exp, x)], "sum_rows": [(x, (4,)), (x, (1, 4))],
-    "spread": [(x, (2, 3, 4)), (v, (3, 4))], "view": [(x, (2, -1)), (x, ((6, 2),))],
+    "spread": [(x, (2, 3, 4)), (v, (3, 4))], "address": [(x,)], "view": [(x, (2, -1)), (x, ((6, 2),))],
     "mine": [(), (1,)], "track": [([],)], "untrack": [([],)],
     "adam": [(x, x + 1, x + 2, x + 3, None, ramp(1), 0.1, 0.9, 0.99, 1e-8, 0.1, True, False),
              (x, x + 1, x + 2, x + 3, x + 4, ramp(1), 0.1, 0.9, 0.99, 1e-8, 0.1, False, True)],
@@ -296,7 +297,7 @@ def fault(name: str, run: Callable[..., Any], given: tuple[Any, ...]) -> str:
     after = [a.copy() for a in arrays_of(mine)]
     if result is None or result is False or isinstance(result, Exception):
         return "" if all(a.tobytes() == b.tobytes() for a, b in zip(before, after)) else f"{result!r}, with an argument changed"
-    if name in SWITCHES or name in ("takes", "mine", "blocks_stats") or any(a.dtype.kind not in "fiub" for a in arrays_of(given)):
+    if name in SWITCHES | PLACES or any(a.dtype.kind not in "fiub" for a in arrays_of(given)):
         return ""
     was = [a.copy() for a in arrays_of(plain)]
     GENERATOR.state = STATE

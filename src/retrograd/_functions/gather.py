@@ -41,10 +41,14 @@ def places(function: str, x: TensorBase, dim: int, index: Any) -> tuple[int, Any
 
 
 def in_range(i: Any, dim: int, n: int) -> None:
-    if i.size:
-        low, high = quick_bounds(i) or (int(i.min()), int(i.max()))
-        if low < 0 or high >= n:
-            raise RuntimeError(f"index {first_out(i, 0, n)} is out of bounds for dimension {dim} with size {n}")
+    if i.size and outside(i, n):
+        raise RuntimeError(f"index {first_out(i, 0, n)} is out of bounds for dimension {dim} with size {n}")
+
+
+def outside(i: Any, n: int) -> bool:
+    """Is one of these numbers not in 0..n-1?"""
+    low, high = quick_bounds(i) or (int(i.min()), int(i.max()))
+    return bool(low < 0 or high >= n)
 
 
 def first_out(i: Any, low: int, high: int) -> int:
@@ -285,7 +289,7 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
     whole = x.array.dtype.kind in "iu" and x.array.size
     if whole and len(sizes) < 2:                        # before an index is looked at
         language.check_number(alpha, x.array.dtype)
-    if i.size and (i.min() < 0 or i.max() >= n):
+    if i.size and outside(i, n):
         adding = name == "index_add_"
         if adding and len(sizes) > 1 and not x.array.size:      # nothing is added
             i = np.zeros_like(i)

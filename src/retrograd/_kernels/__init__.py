@@ -11,6 +11,7 @@ add_up                        (a, b, mine) -> a + b, in a's memory where `mine` 
 takes                         (g, own) -> g lies in memory as own does, and owns it alone (False for what is no array)
 view                          (x, sizes) -> x.reshape(sizes)
 spread                        (x, sizes) -> x.expand(sizes), an array
+address                       x -> where its first element lies
 mine                          () -> what this thread gave mine(x), unless another thread gave something since: then None
 Function                      (impl, how, func) -> a public function: NOTE [Public functions] in _fast.c
 dispatcher                    (ask, types) -> None: who is asked when an argument is of another type, or while
@@ -108,6 +109,7 @@ sum: Any
 mean: Any
 view: Any
 spread: Any
+address: Any
 sum_rows: Any
 add_up: Any
 takes: Any
@@ -125,6 +127,7 @@ if not TYPE_CHECKING:
             add,
             add_into,
             add_up,
+            address,
             dispatcher,
             dispatching,
             div,
@@ -146,7 +149,7 @@ if not TYPE_CHECKING:
         )
     except ModuleNotFoundError:         # an install without native code; a library that does not load is an error
         add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
-        once = sum = mean = view = spread = sum_rows = add_up = takes = mine = untrack = track = None
+        once = sum = mean = view = spread = address = sum_rows = add_up = takes = mine = untrack = track = None
         Function = dispatcher = dispatching = None
 
 

@@ -391,6 +391,12 @@ static PyObject *fast_spread(PyObject *m, PyObject *const *args, Py_ssize_t coun
     return NULL;
 }
 
+/* Where an array's first element lies; None for what is no array. */
+static PyObject *fast_address(PyObject *m, PyObject *x) {
+    if (!PyArray_Check(x)) Py_RETURN_NONE;
+    return PyLong_FromVoidPtr(PyArray_DATA((PyArrayObject *)x));
+}
+
 /* NOTE [Nodes and the cyclic garbage collector] in _engine/op.py */
 static PyObject *fast_untrack(PyObject *m, PyObject *x) {
     if (PyObject_IS_GC(x)) PyObject_GC_UnTrack(x);
@@ -782,7 +788,7 @@ static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
     ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
     ENTRY(mine), ENTRY(spread), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
-    {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL},
+    {"address", fast_address, METH_O, NULL}, {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL},
     {"instantiate", fast_instantiate, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, methods, NULL, NULL, NULL, NULL};

@@ -19,7 +19,7 @@ typedef struct {
 
 /* NOTE [Stuck moments]
    Where gradients stay zero, as behind a relu that never fires, a mean decays until rounding leaves it where it is: at a few
-   times the smallest number there is, which a processor takes a hundred times longer to compute with.  Such a mean is put
+   times the smallest number there is, which a processor takes some twenty times longer to compute with.  Such a mean is put
    aside while the element is computed, and put back.  It would change nothing: what it is multiplied with leaves it below
    half a unit of the last digit of what it is added to, as long as that is an ordinary number (ORDINARY, SAFE_EPS, SAFE_SIZE).
    Looking costs, too: a step does so (STILL) where one of some means that it looked at before is stuck.
@@ -49,7 +49,8 @@ static inline int64_t doubles_units(const double *x) {
     return bits & INT64_MAX;
 }
 
-#define SEEN 251 /* one of so many means is looked at */
+#define SEEN 1021  /* one of so many means is looked at */
+#define LOOKS 1024 /* elements from which it pays to look */
 #define STUCK(NAME, x, units) ((NAME##_units(x) > 0) & (NAME##_units(x) <= units))
 #define IDLE(T) ((d == 0) & ((x > (T)ORDINARY) | (x < (T)-ORDINARY)))
 
@@ -195,38 +196,34 @@ static int numbers_of(PyObject *const *args, double *numbers, int count) {
     return 1;
 }
 
-/* step += 1, where that is one number of ours; -> the new one, or -1. */
-static double counted(PyObject *step) {
+/* step += 1 and n the new one, where that is one number of ours; -> did it. */
+static int counted(PyObject *step, double *n) {
     const int type = kind_of(step);
-    if (type < 0 || PyArray_SIZE(ARRAY(step)) != 1 || !PyArray_ISWRITEABLE(ARRAY(step))) return -1;
-    return type == NPY_FLOAT ? (double)(*(float *)DATA(step) += 1) : (*(double *)DATA(step) += 1);
+    if (type < 0 || PyArray_SIZE(ARRAY(step)) != 1 || !PyArray_ISWRITEABLE(ARRAY(step))) return 0;
+    *n = type == NPY_FLOAT ? (double)(*(float *)DATA(step) += 1) : (*(double *)DATA(step) += 1);
+    return 1;
 }
 
 /* adam(p, g, m, v, top or None, step, lr, beta1, beta2, eps, decay, decoupled, maximize) -> did it */
 KERNEL(adam, 13)
     int type = fit_for_step(args, 5);
-    double o[5];
-    if (type < 0 || !numbers_of(args + 6, o, 5)) Py_RETURN_FALSE;
-    const double n = counted(args[5]);
-    if (n == -1) Py_RETURN_FALSE;
+    double o[5], n;
+    if (type < 0 || !numbers_of(args + 6, o, 5) || !counted(args[5], &n)) Py_RETURN_FALSE;
     Adam a = {o[0], o[1], o[2], o[3], o[4], sqrt(1 - pow(o[2], n)), o[0] / (1 - pow(o[1], n)),
               args[11] == Py_True, args[12] == Py_True, 0, 0};
-    if (a.eps >= SAFE_EPS && fabs(a.size) <= SAFE_SIZE && a.root >= 1 / SAFE_SIZE) {
-        a.few = stays(fabs(1 - a.beta1), 16);
-        if (args[4] == Py_None) a.many = stays(fabs(1 - a.beta2), 1000);
-    }
     npy_intp size = PyArray_SIZE(ARRAY(args[0]));
+    if (size >= LOOKS && a.eps >= SAFE_EPS && fabs(a.size) <= SAFE_SIZE && a.root >= 1 / SAFE_SIZE)
+        a.few = stays(fabs(1 - a.beta1), 16);
     void *p = DATA(args[0]), *g = DATA(args[1]), *m = DATA(args[2]), *v = DATA(args[3]);
     void *top = args[4] == Py_None ? NULL : DATA(args[4]);
-    if (type == NPY_FLOAT) {
-        const int still = a.few > 0 && floats_stuck(m, size, a.few);
+    const int still = a.few > 0 && (type == NPY_FLOAT ? floats_stuck(m, size, a.few) : doubles_stuck(m, size, a.few));
+    if (still && top == NULL) a.many = stays(fabs(1 - a.beta2), 1000);
+    if (type == NPY_FLOAT)
         WITHOUT_GIL(size, (top ? still ? floats_amsgrad_still : floats_amsgrad : still ? floats_adam_still : floats_adam)(
                               p, g, m, v, top, size, &a));
-    } else {
-        const int still = a.few > 0 && doubles_stuck(m, size, a.few);
+    else
         WITHOUT_GIL(size, (top ? still ? doubles_amsgrad_still : doubles_amsgrad : still ? doubles_adam_still : doubles_adam)(
                               p, g, m, v, top, size, &a));
-    }
     Py_RETURN_TRUE;
 END
 
@@ -238,7 +235,7 @@ KERNEL(sgd, 10)
     int flags = (args[7] == Py_True ? 1 : 0) | (args[8] == Py_True ? 2 : 0) | (args[9] == Py_True ? 4 : 0);
     npy_intp size = PyArray_SIZE(ARRAY(args[0]));
     void *p = DATA(args[0]), *g = DATA(args[1]), *b = args[2] == Py_None ? NULL : DATA(args[2]);
-    const int few = b == NULL ? 0 : few_of(o, flags);
+    const int few = b == NULL || size < LOOKS ? 0 : few_of(o, flags);
     if (type == NPY_FLOAT) {
         const int still = few > 0 && floats_stuck(b, size, few);
         WITHOUT_GIL(size, (still ? floats_sgd_still : floats_sgd)(p, g, b, size, o, flags));
@@ -252,8 +249,8 @@ END
 /* rmsprop(p, g, v, b or None, step, lr, alpha, eps, decay, momentum, maximize) -> did it */
 KERNEL(rmsprop, 11)
     int type = fit_for_step(args, 4);
-    double o[5];
-    if (type < 0 || !numbers_of(args + 5, o, 5) || counted(args[4]) == -1) Py_RETURN_FALSE;
+    double o[5], n;
+    if (type < 0 || !numbers_of(args + 5, o, 5) || !counted(args[4], &n)) Py_RETURN_FALSE;
     npy_intp size = PyArray_SIZE(ARRAY(args[0]));
     void *p = DATA(args[0]), *g = DATA(args[1]), *v = DATA(args[2]), *b = args[3] == Py_None ? NULL : DATA(args[3]);
     if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_rmsprop(p, g, v, b, size, o, args[10] == Py_True));

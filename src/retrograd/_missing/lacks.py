@@ -37,7 +37,9 @@ LACKS = {
         torch\.distributed\..+|torch\.nn\.parallel\..+|
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
-    "programs": ("programs are not exported or compiled ahead of time; torch.compile records steps and replays them", r"""
+    "programs": (
+        "programs are not exported or compiled ahead of time; torch.compile records steps and replays them, torch.onnx.export "
+        "writes feed-forward models, torch.fx.symbolic_trace makes graphs", r"""
         torch\.(fx\.(experimental|passes|config|tensor_type)|onnx|nativert)(\..+)?|nativert|torch\.utils\.(mobile_optimizer|model_dump|jit|bundled_inputs)|
         torch\.jit\.\w+|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
