@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from both_engines import both
 from random_programs.program import difference
 
 import retrograd
@@ -376,3 +377,14 @@ def test_histc_counts_numbers_as_far_apart_as_the_dtype_has_them(dtype: str) -> 
     x = retrograd.tensor([most, -most, 0.0, most / 2], dtype=getattr(retrograd, dtype))
     assert retrograd.histc(x, 4).tolist() == [1.0, 0.0, 1.0, 2.0]
     assert retrograd.histc(x, 2, 0, most).tolist() == [1.0, 2.0]
+
+
+@both
+@pytest.mark.parametrize("view", [
+    "zeros(4).unfold(0, 2, 1)", "zeros(2, 2).unfold(1, 2, 1)", "zeros(2, 2).expand(2, 2, 2)", "zeros(1, 4).T.expand(4, 3)",
+    "zeros(4)[::2].unfold(0, 2, 1).expand(2, 1, 2)", "zeros(2, 2).T.as_strided((2, 2, 2), (1, 1, 1))"])
+def test_a_view_knows_where_its_memory_ends(torch: Any, view: str) -> None:
+    x = eval(f"torch.{view}", {"torch": torch})
+    assert x.untyped_storage().nbytes() == 16
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size 16"):
+        x.as_strided((5,), (1,), 0)

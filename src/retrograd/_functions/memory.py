@@ -13,16 +13,10 @@ from .._engine.tensor import TensorBase, bump, shared_version, wants_grad
 from .._engine.views import address, guard, rebase
 from .._rules.arith import NotImplemented_
 from .._tensor.dtypes import check_format
+from .._tensor.owner import owner
 from .arguments import dim_of, long, refused, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
-
-
-def block(array: Any) -> Any:
-    """The array that owns the memory of `array`."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def stride(input: Any, dim: int | None = None, *, axis: int | None = None) -> Any:
@@ -51,7 +45,7 @@ def c_order(shape: tuple[int, ...]) -> tuple[int, ...]:
 def storage_offset(input: Any) -> int:
     """Elements between the start of the memory block and the first element."""
     shift, memory = home(input)
-    return int((address(input.array) + shift - address(block(memory))) // input.array.itemsize)
+    return int((address(input.array) + shift - address(owner(memory))) // input.array.itemsize)
 
 
 def data_ptr(input: Any) -> int:
@@ -214,7 +208,7 @@ def mirrored(input: Any, array: Any) -> Any:
 
 def resized(x: Any, to: tuple[int, ...]) -> Any:
     """An array of shape `to` from x's first element on, in a longer copy of the memory where that is too short."""
-    root = block(x)
+    root = owner(x)
     if not root.flags.c_contiguous:
         root = root.T if root.flags.f_contiguous else np.ascontiguousarray(x)
     at = address(x) - address(root) if np.may_share_memory(x, root) else 0

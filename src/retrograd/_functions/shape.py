@@ -16,6 +16,7 @@ from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
 from .._tensor import dtypes
+from .._tensor.owner import owner
 from .._tensor.settings import warn_once
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
@@ -580,9 +581,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     if any(n < 0 for n in size):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     a = input.array
-    root = a
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = owner(a)
     item = a.itemsize
     start = (address(a) - address(root)) // item if storage_offset is None else int(storage_offset)
     end = 0 if 0 in size else start + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))

@@ -14,10 +14,10 @@ import numpy as np
 from retrograd._engine.tensor import wrap
 from retrograd._engine.views import address
 from retrograd._engine.warn import warn
-from retrograd._functions.memory import block
 from retrograd._functions.parsing import StorageBase
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
+from retrograd._tensor.owner import owner
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 late_names(__name__)
@@ -46,7 +46,7 @@ def warn_removal() -> None:
 
 def raw(array: Any) -> Any:
     """The bytes of the block in which `array` lies; a copy where the block has gaps."""
-    root = block(array)
+    root = owner(array)
     if not (root.flags.c_contiguous or root.flags.f_contiguous):
         root = np.ascontiguousarray(root)
     return root.reshape(-1, order="A").view(np.uint8)

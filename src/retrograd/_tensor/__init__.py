@@ -30,6 +30,7 @@ from .._engine.warn import warn
 from .._missing import Absent
 from .._rules import create
 from . import dtypes, printing, size
+from .owner import owner
 from .settings import once
 
 if TYPE_CHECKING:
@@ -713,7 +714,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         from ..utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
         array, place = self.array, None
-        root = _root(array)
+        root = owner(array)
         if root is not array and root.flags.c_contiguous and array.size:
             # a copy, so that pickle does not see the memory shared with another tensor: PyTorch's storages part here, too
             array, place = root.copy(), (array.shape, address(array) - address(root), array.strides)
@@ -738,7 +739,7 @@ def _attributes(t: Any) -> dict[str, Any]:
 
 def _shared_copy(array: Any, memo: Any) -> Any:
     """A copy of `array` that keeps memory shared: two views of one block stay views of one block."""
-    root = _root(array)
+    root = owner(array)
     if root is array or not root.flags.c_contiguous:
         if id(root) not in memo or root is not array:
             memo[id(root)] = array.copy(order="K")
@@ -747,13 +748,6 @@ def _shared_copy(array: Any, memo: Any) -> Any:
         memo[id(root)] = root.copy()
     block = memo[id(root)]
     return np.ndarray(array.shape, array.dtype, block, address(array) - address(root), array.strides)
-
-
-def _root(array: Any) -> Any:
-    """The array whose memory this one shows."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any, place: Any = None) -> Any:

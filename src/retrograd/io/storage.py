@@ -8,6 +8,7 @@ import numpy as np
 from .._engine.mirror import turned
 from .._engine.views import address
 from .._tensor import dtypes
+from .._tensor.owner import owner
 from ..storage import STORAGES as STORAGES
 
 STORAGE_OF = {name: storage for storage, name in STORAGES.items()}
@@ -84,9 +85,7 @@ class Block:
         self.dtype = dtypes.of(array.dtype)
         self.size = array.shape
         step = array.itemsize
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
+        root = owner(array)
         offset = address(array) - address(root) if array.size else 0
         fits = (
             array.size and (root.flags.c_contiguous or root.flags.f_contiguous) and root.nbytes % step == 0

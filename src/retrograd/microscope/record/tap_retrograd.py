@@ -10,6 +10,7 @@ import numpy as np
 from ..._engine.modes import grad_on, modes, state
 from ..._engine.tensor import TensorBase, wrap
 from ..._tensor.dtypes import of as dtype_of
+from ..._tensor.owner import owner
 from .._hooked import Hooked
 from .._measure import same
 from ..listen.engine import GETTER
@@ -313,10 +314,7 @@ def array_of(g: Any) -> Any:
 
 def memory(t: Any) -> int:
     """The id of the array that owns what t is in."""
-    x = t.array
-    while isinstance(x.base, np.ndarray):
-        x = x.base
-    return id(x)
+    return id(owner(t.array))
 
 
 def numbers(t: Any) -> Any:
