@@ -266,3 +266,14 @@ def test_what_a_hook_raises_is_not_the_layers() -> None:
     with pytest.raises(ValueError, match="not today") as e:
         nn.Sequential(layer)(retrograd.rand(2))
     assert not hasattr(e.value, "__notes__")
+
+
+def test_an_error_about_the_graph_names_no_shapes() -> None:
+    with retrograd.inference_mode():
+        x = retrograd.ones(2, 1, 4, 4)
+    with pytest.raises(RuntimeError, match=r"Inference tensors cannot be saved for backward\.") as e:
+        nn.Sequential(nn.Conv2d(1, 2, 3))(x)
+    assert not hasattr(e.value, "__notes__")
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation") as e:
+        nn.ReLU(inplace=True)(retrograd.ones(2, requires_grad=True))
+    assert not hasattr(e.value, "__notes__")

@@ -7,6 +7,7 @@ from typing import Any
 from .._engine.tensor import TensorBase
 
 KINDS = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
+OF_AUTOGRAD = re.compile(r"^Inference tensors |^Inplace update to inference tensor|^a (view of a )?leaf (v|V)ariable ")
 OF_DTYPES = re.compile(r"dtype|datatype|scalar type|Input type|Type promoting")
 
 # What layers take, by class; {attribute} is the layer's.  Layers named ...1d, 2d, 3d need no entry: SPACE.
@@ -89,7 +90,7 @@ def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
 
 def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:
     """What the layer got and what it expects; None for modules and for exceptions of the user's."""
-    if not is_ours(type(module).__module__):
+    if not is_ours(type(module).__module__) or OF_AUTOGRAD.search(str(error)):
         return None
     try:
         if raised_here(error) and OF_DTYPES.search(str(error)):
