@@ -764,6 +764,46 @@ def test_the_page_of_two_recordings_holds_what_only_one_has(open_page: Any, tmp_
     assert [row[2] == "\u221e" for row in cells] == [math.isinf(r.apart) for r in found.rows]
 
 
+class WithMemory:
+    """A recording whose page has the memory under its events."""
+
+    def __init__(self, rec: Recording, mem: Any) -> None:
+        self.rec, self.mem = rec, mem
+
+    def to_html(self, path: Path) -> None:
+        self.rec.to_html(path, memory=self.mem)
+
+
+@pytest.mark.parametrize("engine", ["retrograd", pytest.param("torch", marks=pytest.mark.oracle)])
+def test_memory_is_drawn_under_the_events_and_told_of_each(open_page: Any, engine: str) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    torch = importlib.import_module(engine)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+    with microscope.memory(model) as mem, record(model) as rec:
+        model(torch.randn(128, 64)).square().sum().backward()
+    height = "return document.querySelector('footer canvas').getBoundingClientRect().height"
+    without = open_page(rec).js(height)
+    page = open_page(WithMemory(rec, mem))
+    assert page.js(height) > without
+    page.keys(Keys.END)
+    tops = page.js("""
+        const canvas = document.querySelector('footer canvas');
+        const [wide, high] = [canvas.width, Math.round(canvas.height * 42 / canvas.getBoundingClientRect().height)];
+        const { data } = canvas.getContext('2d').getImageData(0, canvas.height - high, wide, high);
+        const grey = (x, y) => data[4 * (y * wide + x)];
+        return [...Array(wide).keys()].slice(wide / 4).map((x) =>
+            [...Array(high).keys()].find((y) => grey(x, y) !== grey(x, 0)))""")
+    assert len(set(tops)) > 3                           # bars of different heights
+    page.keys(Keys.HOME)
+    told = []
+    for _ in range(len(rec.rows)):
+        page.keys(Keys.ARROW_RIGHT)
+        told.append(page.js("""return [...document.querySelectorAll('aside summary')].map((s) => s.innerText)
+                               .find((text) => text.startsWith('memory after it'))"""))
+    assert any("100 % of the peak" in text for text in told) and len(set(told)) > 3
+
+
 def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
     page = open_page(step_of()[1])
     page.keys("d")
