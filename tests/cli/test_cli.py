@@ -160,6 +160,18 @@ def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> N
     assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
 
 
+def test_what_is_public_says_the_package_that_has_it(script: Any) -> None:
+    """As in PyTorch, whatever private module it was written in, and when it is made late."""
+    done = retrograd_("run", script("""
+        import torch
+        from torch.func import grad
+        late = (torch.as_strided_copy, torch.i0)
+        some = (torch.set_num_threads, torch.get_default_dtype, grad, torch.vmap, torch.onnx.export, *late)
+        print(*(f.__module__ for f in some))
+    """))
+    assert done.stdout == "torch torch torch.func torch.func torch.onnx torch torch\n", done.stderr
+
+
 def test_another_torch_in_the_way_is_not_imported(script: Any) -> None:
     script("raise SystemExit('the other torch was imported')", "torch.py")
     done = retrograd_("run", script("import torch; print(torch.__name__)"))

@@ -58,6 +58,15 @@ GENERAL: tuple[str, ...] = (
     "memory",
     "Operators in torch.ops.aten have no schemas, and their overloads are a fixed list; all overloads of an operator"
     " call the same function",
+    "backward() takes a copy of a gradient that was passed to it; PyTorch may take the tensor over, and later passes then "
+    "add to it: x.view(-1).backward(x.view(-1)) edits x there",
+    "Integer tensors never require a gradient; in PyTorch an edit with a value that does (fill_, index_put_) makes them",
+    "How often a result was edited (_version) differs where an operation of PyTorch's edits its own result: quantile, "
+    "isclose, trapezoid, sums of one element and parts in inference mode",
+    "Of several wrong arguments of a scatter, index, histogram or reduction the error may name another one; of several wrong "
+    "indices PyTorch names any, as threads find them",
+    "all and any with out= of uint8 ask whether a number is zero; PyTorch casts it to uint8 first, so that 0.5 counts as zero. "
+    "The mean of std_mean and var_mean over an infinity is infinite, not nan",
     "resize_ past the end of the memory gives the tensor memory of its own; in PyTorch the shared storage grows",
     "Editing an inference tensor outside inference mode raises before anything changes, even if another error would "
     "follow; PyTorch edits first",
@@ -84,8 +93,8 @@ GENERAL: tuple[str, ...] = (
     "The random numbers that a layer draws do not depend on the strides of its input",
     "A layer with nothing to compute (no images, classes or windows) has zero gradients; PyTorch gives nan, an error"
     " or uninitialised memory",
-    "In half precision logsumexp and logcumsumexp accumulate in float32, and Muon's Newton-Schulz steps sum in "
-    "another order",
+    "In half precision logsumexp and logcumsumexp accumulate in float32, Muon's Newton-Schulz steps sum in another "
+    "order, and addr, addbmm, logit and logspace round at other places",
     "When an optimizer updates float64 parameters, a learning rate in a float32 tensor acts like a Python number. "
     "With foreach, betas may be tensors",
     "A new dim of one element has stride 0, and an empty slice starts where its tensor begins, as in NumPy",

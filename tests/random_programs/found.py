@@ -658,4 +658,52 @@ FOUND = {
         d = torch.optim.AdamW([p], lr=0.1, maximize='yes')
         d.step()
     """,
+    "a number beside half precision keeps its digits": """
+        x = torch.tensor([0.3, -2.7, 1.9, 0.001, 5.1, -0.77, 8.3, 2.2]).half().requires_grad_()
+        torch.eye(2, dtype=torch.float16) * 70000
+        loss = x[3] * torch.tensor(65536.0)
+        y = x * 0.1 + x / 3.3 + x * torch.tensor(0.7, dtype=torch.float64)
+        (y * 3.3333).sum().backward()
+        b = x.detach().bfloat16()
+        [b * 0.1, b / 3.3, b / 1e-6, b.clone().mul_(0.1), b.clone().div_(3.3), 3.3 / b, b ** 3, b.abs() ** -0.5, x.detach() ** 3]
+        [torch.add(b, b, alpha=0.3), torch.sub(b, b, alpha=0.3), torch.rsub(b, b.abs(), alpha=0.3)]
+        [torch.addcmul(b, b, b, value=0.3), torch.addcdiv(b, b, b, value=0.3)]
+        [F.leaky_relu(b, 0.3), F.softshrink(b, 0.3), torch.renorm(b.view(2, 4), 2, 0, 1.0)]
+        torch.renorm(torch.tensor([[6e4, 6e4]], dtype=torch.float16), 2, 0, 1.0)
+        torch.isfinite(loss)
+    """,
+    "a product of half precision is rounded after the bias is added": """
+        torch.manual_seed(3)
+        a = torch.randn(8, 8).bfloat16()
+        b = torch.randn(8, 8).bfloat16()
+        c = torch.randn(8).bfloat16()
+        [F.linear(a, b, c), torch.addmm(c, a, b), torch.addmm(a, a, b, beta=0.5), torch.addmv(c, a, c)]
+        torch.baddbmm(a[None], a[None], b[None], beta=0.5, alpha=2)
+    """,
+    "cumprod's gradient behind a zero is 0": """
+        x = torch.tensor([[0.0, float('inf'), 2.0, 1.0], [2.0, 0.0, 3.0, 0.0], [float('inf'), 2.0, 0.0, 4.0]], requires_grad=True)
+        copies(torch.autograd.grad(x.cumprod(1), x, torch.arange(1.0, 13.0).view(3, 4)))
+        copies(torch.autograd.grad(x.cumprod(0), x, torch.arange(1.0, 13.0).view(3, 4)))
+        h = x.detach().half().requires_grad_()
+        h.cumprod(0).sum().backward()
+    """,
+    "norms of what does not vary, without eps": """
+        x = torch.ones(2, 2, 3)
+        x[1, 1] = torch.tensor([1.0, 2.0, 4.0])
+        x.requires_grad_()
+        y = F.instance_norm(x, eps=0)
+        y.sum().backward()
+        z = nn.InstanceNorm2d(2, eps=0, affine=True)(torch.ones(1, 2, 2, 2))
+    """,
+    "arguments of unique, masks of bytes, ranges beyond half precision, and empty scatters": """
+        x = torch.ones(3)
+        torch.unique(x, 1)
+        torch.unique(x, return_inverse=1)
+        torch.unique_consecutive(x, return_counts=None)
+        x.masked_fill_(torch.ones(5, dtype=torch.uint8), 1.0)
+        x.char().scatter_(0, torch.tensor([], dtype=torch.int64), 300, reduce='add')
+        torch.arange(0, 1e6, 5e5, dtype=torch.float16)
+        torch.range(0, 1e6, 5e5, dtype=torch.float16)
+        torch.arange(0, 1e39, 5e38, dtype=torch.bfloat16)
+    """,
 }

@@ -444,7 +444,9 @@ def activation(c: Chance) -> Case:
 def padding(c: Chance) -> Case:
     dims = c.one(1, 2, 3)
     kind = c.one("Reflection", "Replication", "Zero", "Constant", "Circular")
+    low = 0 if kind == "Circular" else -2       # circular padding by a negative amount shows, and spoils, memory of PyTorch's
     amount = c.odd([0, 1, 2], [-1, 5, 3]) if c.flag(0.5) else tuple(c.odd([0, 1, 2], [-1, -2, 5]) for _ in range(2 * dims))
+    amount = max(amount, low) if isinstance(amount, int) else tuple(max(n, low) for n in amount)
     more = f", {c.one(0, 1.5, -2)}" if kind == "Constant" else ""
     return f"nn.{kind}Pad{dims}d({amount}{more})", [c.tensor((*batch(c), c.size(), *c.sizes(dims)))]
 
@@ -455,6 +457,8 @@ def free_padding(c: Chance) -> Case:
     if c.strange and amounts and c.flag(0.1):
         amounts.pop()
     mode = c.odd(["constant", "reflect", "replicate", "circular"], ["zeros"])
+    if mode == "circular":                      # as in `padding`
+        amounts = [max(n, 0) for n in amounts]
     return "F.pad", [c.tensor(c.sizes(ndim)), repr(amounts), f"mode={mode!r}{c.options(value=c.may(c.one(1, 0.5), 0.2))}"]
 
 

@@ -175,18 +175,46 @@ def to(x: Any, dtype: Any) -> Any:
     return np.asarray(int(x)).astype(dtype)             # wraps around, as PyTorch does
 
 
+# NOTE [Numbers beside half precision]
+# As in PyTorch: a product, quotient or scaled sum of half-precision numbers and one number is computed in float32 and
+# rounded once.  The number keeps its digits in products and quotients: so a loss in float16 can be scaled by 65536, which no
+# float16 is.  In a + number * b it is rounded, too.
+
+def is_half(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.itemsize == 2 and is_float(x.dtype)
+
+
+def is_one(x: Any) -> bool:
+    """A number, or a 0-dim array of real ones?"""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 0 and x.dtype.kind != "c"
+    return isinstance(x, float) or (isinstance(x, int) and -(1 << 63) <= x < 1 << 64)
+
+
 def times(x: Any, number: Any) -> Any:
-    """x * number, in x's dtype: NumPy takes a Python float for float32 where x is bfloat16."""
-    if isinstance(x, np.ndarray) and x.dtype.kind == "V":
-        return x * np.asarray(number, x.dtype)
+    """x * number, in x's dtype.  NOTE [Numbers beside half precision]"""
+    if is_half(x) and is_one(number):
+        return (x.astype(SINGLE) * np.float32(number)).astype(x.dtype)
     return x * number
 
 
 def over(x: Any, number: Any) -> Any:
-    """x / number, in x's dtype, which may be float16 and the number beyond it."""
-    if isinstance(x, np.ndarray) and x.dtype.char == "e" and not isinstance(number, np.ndarray) and abs(number) > 65504:
-        return (x.astype(np.float32) / np.float32(number)).astype(x.dtype)
+    """x / number, in x's dtype.  NOTE [Numbers beside half precision]"""
+    if is_half(x) and is_one(number):
+        return (x.astype(SINGLE) / np.float32(number)).astype(x.dtype)
     return x / number
+
+
+def plus(a: Any, b: Any, number: Any) -> Any:
+    """a + number * b, in b's dtype.  NOTE [Numbers beside half precision]"""
+    if is_half(b):
+        return (np.asarray(a).astype(SINGLE) + b.astype(SINGLE) * np.asarray(number, b.dtype).astype(SINGLE)).astype(b.dtype)
+    return a + b * number
+
+
+def minus(a: Any, b: Any, number: Any) -> Any:
+    """a - number * b, likewise."""
+    return plus(a, b, -number) if is_half(b) else a - b * number
 
 
 def check_broadcast(a: Any, b: Any) -> None:

@@ -39,13 +39,13 @@ READS: Final[dict[str, dict[str, dict[str, int]]]] = {
         "AddrBackward0": {"reads": 6},
     },
     "retrograd._rules.arith": {
-        "MulBackward0": {"reads_a": 2, "reads_b": 1},
-        "DivBackward0": {"reads_a": 2, "reads_b": 3},
         "ReciprocalBackward0": {"keep": 4},
         "PowBackward0": {"keep": 1},
         "PowBackward1": {"reads_b": 7},
         "PowBackward2": {"keep": 5},
         "RemainderBackward1": {"reads_b": 3},
+        "MulBackward0": {"reads_a": 2, "reads_b": 1},
+        "DivBackward0": {"reads_a": 2, "reads_b": 3},
     },
     "retrograd._rules.attention": {
         "SafeSoftmaxBackward0": {"keep": 4},

@@ -268,10 +268,11 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     else:
         n = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
     check_room((int(n),), want)
-    if whole or want.kind in "iu":
-        array = (np.arange(int(n), dtype=np.int64 if whole else np.float64) * step + start).astype(want)
-    else:
-        array = kernels.arange(int(n), start, step, want)
+    with np.errstate(over="ignore"):
+        if whole or want.kind in "iu":
+            array = (np.arange(int(n), dtype=np.int64 if whole else np.float64) * step + start).astype(want)
+        else:
+            array = kernels.arange(int(n), start, step, want)
     if out is None:
         return leaf(array, requires_grad)
     if out.array.size not in (0, array.size):
@@ -293,9 +294,9 @@ def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> An
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if want.kind in "iu" and want.itemsize == 8:
+    if want.itemsize == 2 or (want.kind in "iu" and want.itemsize == 8):
         for x in (start, end, step):
-            check_number(x, want)
+            check_number(x, want if want.kind in "iu" else np.dtype(np.float32))    # in which half precision counts
     return start, end, step
 
 
@@ -339,7 +340,8 @@ def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = 
     if want.kind in "iu" and int(step):
         start, end, step = int(start), int(end), int(step)
     n = int((end - start) / step) + 1
-    array = (np.arange(n) * step + start).astype(want)
+    with np.errstate(over="ignore"):
+        array = (np.arange(n) * step + start).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 

@@ -253,6 +253,11 @@ UNSAID = (
     "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False "
     "explicitly to get the old behavior and silence this warning.")
 
+UNWRITABLE = (
+    "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the "
+    "underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make "
+    "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.")
+
 
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None,
@@ -278,7 +283,7 @@ def asarray(
         found = wrap(array_of(obj, None).copy())
     elif isinstance(obj, np.ndarray):
         found = from_numpy(obj)
-    elif type(obj).__name__ == "PyCapsule":
+    elif type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
         found = from_dlpack(obj)
     elif (buffer := buffer_of(obj)) is not None:
         found = frombuffer(buffer, dtype=dtypes.get_default_dtype() if dtype is None else dtype)
@@ -381,6 +386,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater "
                          f"than actual buffer length ({length} bytes)")
     array = np.frombuffer(buffer, want, max(count, -1), offset)
+    if not array.flags.writeable:
+        warn_once(UNWRITABLE)
     return leaf(array if array.flags.writeable else array.copy(), requires_grad)
 
 

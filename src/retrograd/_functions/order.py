@@ -79,6 +79,8 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     derivative.
     """
     x = tensor(input, "unique")
+    name = "_unique2" if dim is None else "unique_dim"
+    only_bools(name, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     real_only(x, "unique" if dim is None else "unique_dim")
     a = x.array
     if dim is not None:
@@ -114,6 +116,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
                        dim: int | None = None) -> Any:
     """Runs of equal elements (or slices along dim) reduced to one.  No derivative."""
     x = tensor(input, "unique_consecutive")
+    only_bools("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     real_only(x, "unique")
     a = x.array
     rows = a.reshape(-1) if dim is None else np.moveaxis(a, dim_of(dim, a.ndim), 0)
@@ -129,6 +132,12 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
     counts = np.diff(np.append(np.flatnonzero(new), n))
     y = order.UniqueConsecutiveBackward0(values).run(x)
     return several(y, inverse.reshape(a.shape) if dim is None else inverse, counts, return_inverse, return_counts)
+
+
+def only_bools(function: str, **given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{function}(): argument '{name}' must be bool, not {dtypes.typename(value)}")
 
 
 def several(y: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:

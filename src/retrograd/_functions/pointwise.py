@@ -411,10 +411,12 @@ def filled(x: TensorBase, mask: Any, value: Any, first: Any, second: Any) -> tup
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
             "dimension(s).")
-    promote.check_broadcast(first.array, second.array)
+    if first is mask:                                   # out of place PyTorch looks at the shapes first
+        promote.check_broadcast(mask.array, x.array)
     if mask.array.dtype != np.bool_:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[mask.array.dtype.name]}")
+    promote.check_broadcast(first.array, second.array)
     if not isinstance(value, TensorBase):
         return choose.MaskedFillBackward0(mask, value), x
     check_number(value.array.item(), x.array.dtype)

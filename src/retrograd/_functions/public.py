@@ -52,6 +52,9 @@ parts.tensor, parts.disabled = Tensor, _disabled_torch_function_impl
 register_plain(bool)
 
 
+MADE: list[Callable[[Any, str], None]] = []         # who is told of what is made later: `retrograd run`
+
+
 def public(impl: Callable[..., Any], how: int, module: str, place: str, name: str, func: Any = None) -> Callable[..., Any]:
     """impl, behind the question.
 
@@ -82,6 +85,8 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
         call.told = told
         call.__module__, call.__qualname__, call.__name__ = home, place, name
         call.unchecked = inner                                      # for another name
+    for told_of in MADE:
+        told_of(call, "__module__")
     return call
 
 

@@ -328,9 +328,8 @@ def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, functio
             "(Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False)")
     dims = None if dim is None or dim == () else dims_of(dim, x.array.ndim)
     n = reduce.count_of(x.array.shape, tuple(range(x.array.ndim)) if dims is None else dims)
-    if n - (1 if correction is None else correction) <= 0:
-        if reduce.count_of(x.array.shape, tuple(range(x.array.ndim))) or dims is None:
-            warn(FEW.format(function))
+    if not x.array.size or n <= (1 if correction is None else correction):
+        warn(FEW.format(function))
     return dims, correction
 
 

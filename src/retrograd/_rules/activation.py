@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
+from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
@@ -117,7 +118,7 @@ class ReluBackward0(Unary):
 
 
 def leaky_of(x: Array, slope: Any) -> Array:
-    return like(select(x > 0, x, x * slope), x)
+    return like(select(x > 0, x, promote.times(x, slope)), x)
 
 
 class Leaky(Unary):
@@ -427,7 +428,8 @@ class SoftshrinkBackward0(Unary):
         return quick_soft_shrink(x, self.lambd)
 
     def forward(self, x: Array) -> Array:
-        return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, x * 0.0)), x)
+        z = wide(x)
+        return like(select(z > self.lambd, z - self.lambd, select(z < -self.lambd, z + self.lambd, z * 0.0)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         inside = (x >= -self.lambd) & (x <= self.lambd)

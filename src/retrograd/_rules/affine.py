@@ -15,7 +15,21 @@ from .._engine.saved import active_hooks, keep, use
 from .._engine.tensor import OK, Origin, TensorBase, public, shared_version, wrap
 from .._kernels import kernel
 from . import shape
-from .linalg import bmm, check_batches, count, expand_to, kind, matmul, mm, mv, no_product, product, raw, sizes
+from .linalg import (
+    bmm,
+    check_batches,
+    count,
+    expand_to,
+    kind,
+    matmul,
+    mm,
+    mv,
+    no_product,
+    product,
+    raw,
+    sizes,
+    unrounded,
+)
 
 np: Final[Any] = numpy
 quick_linear: Final[Any] = kernel("linear")
@@ -44,11 +58,14 @@ class Affine(Nary):
         super().link(xs)
 
     def combine(self, c: Array, y: Array) -> Array:
-        """beta * c + alpha * y, into y."""
+        """beta * c + alpha * y; in half precision, of which y is the float32, rounded once."""
+        own = c.dtype
         if self.alpha != 1:
             y = np.asarray(y * np.asarray(self.alpha).astype(y.dtype))
-        c = expand_to(c, y.shape, self.beta)
-        return y if self.beta == 0 else y + c
+        c = expand_to(c if own is y.dtype else c.astype(y.dtype), y.shape, self.beta)
+        if self.beta != 0:
+            y = y + c
+        return y if y.dtype is own else y.astype(own)
 
     def scaled(self, g: Value) -> Value:
         return g if self.alpha == 1 else g * self.alpha
@@ -78,8 +95,8 @@ class AddmmBackward0(Affine):
         if a.shape[1] != b.shape[0]:
             raise no_product(a, b)
         check_same(c, a, b)
-        y = product(a, b, "addmm_impl_cpu_")
-        if self.alpha == 1 and self.beta == 1 and c.ndim == 1 and c.shape[0] == y.shape[1]:
+        y = unrounded(a, b, "addmm_impl_cpu_")
+        if self.alpha == 1 and self.beta == 1 and c.ndim == 1 and c.shape[0] == y.shape[1] and c.dtype is y.dtype:
             if not quick_bias(y, c):
                 y += c
             return y
@@ -213,7 +230,7 @@ class AddmvBackward0(Affine):
         if c.dtype != a.dtype or a.dtype != b.dtype:
             raise RuntimeError(
                 f"addmv input tensors must have the same dtype, but got {kind(c)}, {kind(a)}, and {kind(b)}")
-        return self.combine(c, product(a, b, "addmv_impl_cpu"))
+        return self.combine(c, unrounded(a, b, "addmv_impl_cpu"))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         return [
@@ -236,7 +253,7 @@ class BaddbmmBackward0(Affine):
             raise RuntimeError(
                 f"Input dtypes must be the same, got: input {names.C[c.dtype.name]}, batch1: "
                 f"{names.C[a.dtype.name]}, batch2: {names.C[b.dtype.name]}")
-        return self.combine(c, product(a, b, "baddbmm"))
+        return self.combine(c, unrounded(a, b, "baddbmm"))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         return [

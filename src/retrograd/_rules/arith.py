@@ -54,13 +54,13 @@ class AddBackward0(Binary):
         return add_into_kernel is not None and add_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a + b if self.alpha == 1 else a + promote.times(b, self.alpha)
+        return a + b if self.alpha == 1 else promote.plus(a, b, self.alpha)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g if self.alpha == 1 else g * self.alpha
+        return g if self.alpha == 1 else promote.times(g, self.alpha)
 
 
 @final
@@ -85,14 +85,14 @@ class SubBackward0(Binary):
         return super().compute(a, b, ta, tb)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a - b if self.alpha == 1 else a - promote.times(b, self.alpha)
+        return a - b if self.alpha == 1 else promote.minus(a, b, self.alpha)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_minus(g, self.alpha)
-        return (-g if self.alpha == 1 else g * -self.alpha) if quick is None else quick
+        return (-g if self.alpha == 1 else promote.times(g, -self.alpha)) if quick is None else quick
 
 
 @final
@@ -107,10 +107,10 @@ class RsubBackward0(Binary):
         return super().compute(a, b, ta, tb)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return b - a if self.alpha == 1 else b - promote.times(a, self.alpha)
+        return b - a if self.alpha == 1 else promote.minus(b, a, self.alpha)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -g if self.alpha == 1 else g * -self.alpha
+        return -g if self.alpha == 1 else promote.times(g, -self.alpha)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -129,14 +129,26 @@ class RsubBackward1(Unary):
     def forward(self, x: Array) -> Array:
         refuse_bool(x, self.number)
         n, x = promote.operands(self.number, x, promote.SAME)
-        return n - x if self.alpha == 1 else n - promote.times(x, self.alpha)
+        return n - x if self.alpha == 1 else promote.minus(n, x, self.alpha)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return -g if self.alpha == 1 else g * -self.alpha
+        return -g if self.alpha == 1 else promote.times(g, -self.alpha)
+
+
+class Scaling(Binary):
+    """A product or quotient.  NOTE [Numbers beside half precision] in promote.py"""
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        if promote.is_half(xa) and promote.is_one(xb) and (tb is None or xa.ndim):
+            self.note_shapes(ta, tb)
+            return np.asarray(self.forward(xa.astype(promote.SINGLE), np.float32(xb))).astype(xa.dtype)
+        return super().compute(a, b, ta, tb)
 
 
 @final
-class MulBackward0(Binary):
+class MulBackward0(Scaling):
     def quick(self, a: Array, b: Array) -> Array:
         return None if mul_kernel is None else mul_kernel(a, b)
 
@@ -148,7 +160,7 @@ class MulBackward0(Binary):
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_mul(g, b)
-        return g * b if quick is None else quick
+        return promote.times(g, b) if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_mul(g, a)
@@ -156,7 +168,7 @@ class MulBackward0(Binary):
 
 
 @final
-class DivBackward0(Binary):
+class DivBackward0(Scaling):
     kind = promote.FLOAT
 
     def quick(self, a: Array, b: Array) -> Array:
@@ -170,7 +182,7 @@ class DivBackward0(Binary):
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_div(g, b)
-        return (g / b if isinstance(b, TensorBase) else promote.over(g, b)) if quick is None else quick
+        return promote.over(g, b) if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return -g * ((a / b) / b)
@@ -429,6 +441,8 @@ def modulo(a: Array, b: Array) -> Array:
 
 def raised(x: Array, n: Any) -> Array:
     """Floats to the power of a number: by products, quotients and roots for the exponents for which PyTorch does so."""
+    if (n == 3 and x.dtype.char == "e") or (n == -0.5 and x.dtype.kind == "V"):
+        return raised(x.astype(promote.SINGLE), float(n)).astype(x.dtype)
     if n == 2:
         return x * x
     if n == 3:

@@ -447,8 +447,10 @@ class AddcmulBackward0(Nary):
         if quick is not None:
             return quick
         xs = together(xs)
+        if promote.is_half(xs[0]):
+            return like(wide(xs[0]) + wide(xs[1]) * wide(xs[2]) * np.float32(self.value), xs[0])
         product = xs[1] * xs[2]
-        return xs[0] + (product if self.value == 1 else promote.times(np.asarray(product), self.value))
+        return xs[0] + (product if self.value == 1 else product * self.value)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]
@@ -482,7 +484,9 @@ class AddcdivBackward0(Nary):
         if quick is not None:
             return quick
         xs = together(xs)
-        return xs[0] + promote.times(np.asarray(xs[1] / xs[2]), self.value)
+        if promote.is_half(xs[0]):
+            return like(wide(xs[0]) + wide(xs[1]) / wide(xs[2]) * np.float32(self.value), xs[0])
+        return xs[0] + xs[1] / xs[2] * self.value
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]

@@ -425,11 +425,11 @@ class NotImplemented_(Along):
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a, order="C")
         at = places(self.index, self.dim, a.shape).reshape(-1)
+        if not self.index.size:
+            return out
         if not isinstance(b, np.ndarray):
             tensor_index.check_number(b, a.dtype)
         b = np.asarray(b).astype(a.dtype)
-        if not self.index.size:
-            return out
         UFUNCS[self.reduce].at(out.reshape(-1), at, b[corner(self.index)].reshape(-1) if b.ndim else b)
         return out
 

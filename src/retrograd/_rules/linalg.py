@@ -51,9 +51,16 @@ def product(a: Array, b: Array, op: str) -> Array:
         return a.dot(b) if a.ndim <= 2 and b.ndim <= 2 else a @ b       # dot: the same BLAS call, half the overhead
     if dtype.kind == "b":
         raise NotImplementedError(f"\"{op}\" not implemented for 'Bool'")
+    y = unrounded(a, b, op)
+    return y if y.dtype is dtype else y.astype(dtype)
+
+
+def unrounded(a: Array, b: Array, op: str) -> Array:
+    """The same, but that of half precision is left in float32."""
+    dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
-        return (a.astype(SINGLE) @ b.astype(SINGLE)).astype(dtype)
-    return a @ b
+        return a.astype(SINGLE) @ b.astype(SINGLE)
+    return product(a, b, op) if dtype is SINGLE or dtype is DOUBLE or dtype.kind == "b" else a @ b
 
 
 def no_product(a: Array, b: Array) -> RuntimeError:

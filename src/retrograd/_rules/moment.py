@@ -123,8 +123,8 @@ class RenormBackward0(Unary):
         self.maxnorm: Any = maxnorm
 
     def forward(self, x: Array) -> Array:
-        n = norm_of(x, self.p, self.rest(x.ndim), True)
-        return packed((x * self.factor(n)).astype(x.dtype))
+        n = norm_of(wide(x), self.p, self.rest(x.ndim), True)
+        return packed(x * self.factor(n).astype(x.dtype))
 
     def rest(self, ndim: int) -> Shape:
         return tuple([i for i in range(ndim) if i != self.dim])
@@ -349,3 +349,4 @@ def logsumexp(x: Value, dims: Shape, keepdim: bool) -> Value:
 
 
 from . import arith, cast, choose, complexes, pointwise, rounding, shape  # noqa: E402
+from .pointwise import wide  # noqa: E402

@@ -212,6 +212,8 @@ class NativeBatchNormBackward0(Normalised):
                 self.mean = found[0].reshape(to)
                 self.var = found[1].reshape(to)
                 self.rstd = 1 / np.sqrt(self.var + np.asarray(self.eps, wide.dtype))
+            if self.eps == 0:                       # what does not vary is 0 then
+                self.rstd = np.where(self.var == 0, self.var, self.rstd)
         else:
             self.mean = self.running_mean.reshape(to).astype(wide.dtype)
             rstd = 1 / np.sqrt(self.running_var + np.asarray(self.eps, wide.dtype))

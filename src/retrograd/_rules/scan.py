@@ -66,7 +66,9 @@ class CumprodBackward0(Unary):
             got = g * 1
         elif np.all(own != 0):
             got = from_end(g * y, self.dim) / x
-        else:
+        elif not isinstance(x, TensorBase) and not isinstance(g, TensorBase):
+            got = past_zeros(g, x, y, self.dim)
+        else:                                   # differentiable, at the price of a square
             last = own.ndim - 1
             x = without_own(shape.transpose(x, self.dim, last))
             upper = np.triu(np.ones((own.shape[self.dim], own.shape[self.dim]), bool))
@@ -74,6 +76,19 @@ class CumprodBackward0(Unary):
             g = shape.unsqueeze(shape.transpose(g, self.dim, last), last)
             got = shape.transpose(sum_dims(terms * g, (last + 1,), False), self.dim, last)
         return got if self.dtype is None else cast.cast(got, own.dtype)
+
+
+def past_zeros(g: Array, x: Array, y: Array, dim: int) -> Array:
+    """The gradient of cumprod's input along which there are zeros.  Behind the first it is 0, also where x is infinite."""
+    zeros = np.cumsum(x == 0, dim)
+    before = zeros == 0
+    one, none = np.ones_like(x), np.zeros_like(x)
+    got = np.where(before, from_end(np.where(before, g * y, none), dim) / x, none)
+    first = (zeros == 1) & (x == 0)
+    between = (zeros == 1) & ~first
+    rest = running(np.multiply, np.where(between, x, one), dim, None) * np.where(zeros == 1, g, none)
+    lead = np.prod(np.where(before, x, one), dim, keepdims=True)
+    return np.where(first, rest.sum(dim, keepdims=True) * lead, got)
 
 
 def log_from_end(g: Array, y: Array, dim: int) -> Array:

@@ -17,12 +17,14 @@ from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from .. import _kernels, _missing
+from .._functions.public import MADE
 from .._missing import missing
 
 INTERRUPTED = 130
 MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children
 NAMED = (type, FunctionType) if _kernels.Function is None else (type, FunctionType, _kernels.Function)   # they have a __module__
-PUBLIC = re.compile(r"retrograd(?!\.(microscope|cli)\b)(\.(_C(\._\w+)?|[a-z]\w*))*")       # not private modules
+PUBLIC = re.compile(r"retrograd(?!\.(microscope|cli)\b)(\.(_C(\._\w+)?|_ops|fx\._symbolic_trace|[a-z]\w*))*")   # of PyTorch
+OURS = re.compile(r"retrograd\.(?!(microscope|cli)\b)")
 Undo = Callable[[], None]
 
 
@@ -193,15 +195,17 @@ def alias_torch() -> Undo:
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if is_torch(name)}
     finder = Alias()
     sys.meta_path.insert(0, finder)
-    for name, module in list(sys.modules.items()):
-        if is_ours_by_name(name):
-            finder.rename(name, module)
+    MADE.append(finder.call)
+    ours = [(name, module) for name, module in sys.modules.items() if is_ours_by_name(name)]
+    for name, module in sorted(ours, key=lambda named: named[0] == "retrograd"):    # last: what torch.func has is of torch.func
+        finder.rename(name, module)
     if "multiprocessing.spawn" in sys.modules:
         alias_in_children()
 
     def undo() -> None:
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
+            MADE.remove(finder.call)
         finder.give_back()
         for name in list(filter(is_torch, sys.modules)):
             del sys.modules[name]
@@ -271,17 +275,22 @@ class Alias(MetaPathFinder, Loader):
         if "._" not in name and not hasattr(module, "__path__"):
             module.__path__ = []                # so that the import of a module within it, which it is in PyTorch, asks find_spec
             self.paths.append(module)
-        for value in list(vars(module).values()):
+        package = PUBLIC.fullmatch(name) and getattr(module.__spec__, "submodule_search_locations", None) is not None
+        for key, value in list(vars(module).items()):
             if isinstance(value, NAMED):
-                self.call(value, "__module__")
+                self.call(value, "__module__", name if package and key == getattr(value, "__qualname__", "") else None)
         if name == "retrograd":
             self.call(module, "__name__")
 
-    def call(self, value: Any, attribute: str) -> None:
+    def call(self, value: Any, attribute: str, package: str | None = None) -> None:
+        """`package`: the public one that has it under its own name, whatever private module it was written in."""
         ours = getattr(value, attribute, None)
-        if isinstance(ours, str) and PUBLIC.fullmatch(ours):
+        if not isinstance(ours, str):
+            return
+        home = ours if PUBLIC.fullmatch(ours) else package if OURS.match(ours) else None
+        if home is not None:
             self.renamed.append((value, attribute, ours))
-            setattr(value, attribute, "torch" + ours.removeprefix("retrograd"))
+            setattr(value, attribute, "torch" + home.removeprefix("retrograd"))
 
     def give_back(self) -> None:
         for value, attribute, ours in self.renamed:

@@ -348,6 +348,9 @@ def rules_of(name: str) -> list[tuple[str, str]]:
     return [(RULES[rule], text) for rule, text in found.items()]
 
 
+SIGNS = {"promote.times": ast.Mult(), "promote.over": ast.Div()}      # products and quotients with care for half precision
+
+
 def plainly(rule: ast.FunctionDef) -> list[ast.stmt]:
     """The body of a rule without its short cuts: compiled kernels, and the node made for the derivative's derivative."""
     body = [s for s in ast.fix_missing_locations(_Plainly().visit(rule)).body if not isinstance(s, ast.Pass)]
@@ -356,7 +359,12 @@ def plainly(rule: ast.FunctionDef) -> list[ast.stmt]:
 
 
 class _Plainly(ast.NodeTransformer):
-    """Takes `quick_sum(...)` as None or False, and `isinstance(g, TensorBase)` as False."""
+    """Takes `quick_sum(...)` as None or False, `isinstance(g, TensorBase)` as False, `promote.times(g, b)` as `g * b`."""
+
+    def visit_Call(self, x: ast.Call) -> Any:
+        self.generic_visit(x)
+        sign = SIGNS.get(ast.unparse(x.func))
+        return x if sign is None else ast.BinOp(x.args[0], sign, x.args[1])
 
     def visit_Assign(self, s: ast.Assign) -> Any:
         return None if of_kernel(s) else self.generic_visit(s)

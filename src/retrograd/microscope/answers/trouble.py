@@ -18,11 +18,12 @@ from math import inf, sqrt
 from typing import Any
 
 from ..plain_text import escaped
-from ..record.recording import Event, Recording
+from ..record.recording import WIDTH, Event, Recording
 from ..record.witness import CREATED, INPLACE, WANTS
 from .gradient_paths import edges_of
 from .graph_of import HANDED_ON
 
+NORM, NANS, INFS = 1, 5, 6        # places among a value's WIDTH statistics, of which the first is the number of elements
 VANISHED = 1e-7         # size of a gradient (root mean square) over the largest on its way from the loss
 EXPLODED = 1e4          # over the least on its way
 TINY, LARGE = 1e-12, 1e8        # sizes of activations
@@ -135,15 +136,13 @@ def direction_of(event: Event) -> str:
 def odd(rec: Recording, values: Any) -> str | None:
     """'nan' or 'inf' if one of the values has such; '' if all are finite; None when one was not measured."""
     found = ""
+    stats = rec.stats                           # not by rec.value(n): this is asked of every value several times
     for n in values:
-        if n is None or n < 0:
+        if n is None or n < 0 or stats[at := n * WIDTH] < 0:
             continue
-        value = rec.value(n)
-        if value is None or not value.measured:
-            continue
-        if value.nans:
+        if stats[at + NANS]:
             return "nan"
-        if value.infs:
+        if stats[at + INFS]:
             found = "inf"
     return found
 
@@ -428,7 +427,7 @@ class OnePass:
 
     def size(self, n: int) -> float | None:
         """Of a gradient of more than one number."""
-        return None if n < 0 or self.rec.stats[7 * n] == 1 else size_of(self.rec, n)
+        return None if n < 0 or self.rec.stats[WIDTH * n] == 1 else size_of(self.rec, n)
 
     def most(self, node: int, low: float, high: float) -> bool:
         """Do most leaves behind a node get gradients of such a size in all, low <= size < high?"""
@@ -480,8 +479,10 @@ def sized(rec: Recording, event: Event, kind: str, direction: str, text: str) ->
 
 def size_of(rec: Recording, n: int) -> float | None:
     """Root mean square of a value; None when it was not measured or is not finite."""
-    value = rec.value(n)
-    if value is None or not value.measured or not value.finite:
+    if n is None or n < 0:
         return None
-    count = rec.stats[7 * n]
-    return value.norm / sqrt(count) if count else None
+    stats, at = rec.stats, n * WIDTH
+    count = stats[at]
+    if count <= 0 or stats[at + NANS] or stats[at + INFS]:
+        return None
+    return float(stats[at + NORM]) / sqrt(count)
