@@ -679,6 +679,7 @@ FOUND = {
         c = torch.randn(8).bfloat16()
         [F.linear(a, b, c), torch.addmm(c, a, b), torch.addmm(a, a, b, beta=0.5), torch.addmv(c, a, c)]
         torch.baddbmm(a[None], a[None], b[None], beta=0.5, alpha=2)
+        [F.conv1d(a[None], b.view(8, 8, 1), c), F.conv_transpose1d(a[None], b.view(8, 8, 1), c)]
     """,
     "cumprod's gradient behind a zero is 0": """
         x = torch.tensor([[0.0, float('inf'), 2.0, 1.0], [2.0, 0.0, 3.0, 0.0], [float('inf'), 2.0, 0.0, 4.0]], requires_grad=True)

@@ -147,7 +147,7 @@ def y_of(x: Array, w: Array, b: Array, geo: Geometry) -> Array:
             return quick.reshape((n, o) + geo.out)
     columns = windows(wide(x), geo).reshape(n, groups, w[0].size, size(geo.out))
     y = np.matmul(wide(w).reshape(groups, o // groups, w[0].size), columns)
-    return plus(back(y.reshape((n, o) + geo.out), x), b)
+    return back(plus(y.reshape((n, o) + geo.out), b), x)        # of half precision, rounded once
 
 
 def plus(y: Array, b: Array) -> Array:
@@ -157,21 +157,21 @@ def plus(y: Array, b: Array) -> Array:
     return y
 
 
-def x_of(y: Array, w: Array, geo: Geometry) -> Array:
-    """x from (y, w): every y spreads w around its place."""
+def x_of(y: Array, w: Array, b: Array, geo: Geometry) -> Array:
+    """x from (y, w): every y spreads w around its place; b (C,) or None is added."""
     n = y.shape[0]
     groups = geo.groups
     o = w.shape[0]
     c = w.shape[1] * groups
     if y.size == 0 or w.size == 0:
-        return np.zeros((n, c) + geo.inside, y.dtype)
+        return plus(np.zeros((n, c) + geo.inside, y.dtype), b)
     if geo.pairs is not None:
         quick = convolve_x(geo.flat(y), geo.flat(w), geo.pairs, groups)
         if quick is not None:
-            return quick.reshape((n, c) + geo.inside)
+            return plus(quick.reshape((n, c) + geo.inside), b)
     flat = wide(w).reshape(groups, o // groups, w[0].size).swapaxes(1, 2)
     blocks = np.matmul(flat, wide(y).reshape(n, groups, o // groups, size(geo.out)))
-    return back(place(blocks.reshape((n, c) + geo.kernel + geo.out), geo), y)
+    return back(plus(place(blocks.reshape((n, c) + geo.kernel + geo.out), geo), b), y)
 
 
 def w_of(y: Array, x: Array, geo: Geometry) -> Array:
@@ -227,7 +227,7 @@ class ConvolutionX(Convolution):
         return "ConvolutionBackwardBackward0"
 
     def forward(self, a: Array, b: Array) -> Array:
-        return x_of(a, b, self.geo)
+        return x_of(a, b, None, self.geo)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return ConvolutionY(self.geo).run(g, b)
@@ -276,7 +276,7 @@ class ConvolutionBackward0(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         if self.transposed:
-            return plus(x_of(xs[0], xs[1], self.geo), xs[2])
+            return x_of(xs[0], xs[1], xs[2], self.geo)
         return y_of(xs[0], xs[1], xs[2], self.geo)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:

@@ -337,7 +337,8 @@ class FunctionMeta(type):
     """Gives every Function the node class that bears its name."""
 
     def __init__(cls, name: str, bases: Any, attrs: Any) -> None:
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": __name__})
+        named = {"_forward_cls": cls, "__module__": BackwardCFunction.__module__}
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), named)
         super().__init__(name, bases, attrs)
 
 
