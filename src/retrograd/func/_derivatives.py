@@ -41,7 +41,7 @@ AUX = "output of function f should be a tuple: (output, aux) if has_aux is True"
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """The function that gives the gradient of func, whose result has one element, for its argument `argnums` (or several).
+    """A function that returns the gradient of func, whose result has one element, for its argument `argnums` (or several).
 
     The argument may be a container of tensors; the gradient has its form.  has_aux: func returns (result, aux), and the
     function (gradient, aux).
@@ -66,7 +66,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """(func(*primals), the function that multiplies cotangents of the output's form with the Jacobian), and aux if has_aux.
+    """(func(*primals), a function that multiplies cotangents, structured like the output, by the Jacobian), and aux if has_aux.
 
     https://pytorch.org/docs/stable/generated/torch.func.vjp.html
     """
@@ -110,7 +110,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(func(*primals), the function that gives the Jacobian there times tangents).
+    """(func(*primals), a function that multiplies the Jacobian at primals by tangents).
 
     https://pytorch.org/docs/stable/generated/torch.func.linearize.html
     """
@@ -142,7 +142,7 @@ def jacrev(
     func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
-    """The function that gives the Jacobian of func for its argument `argnums` (or several): output.shape + input.shape.
+    """A function that returns the Jacobian of func with respect to argument `argnums` (or several): output.shape + input.shape.
 
     For containers of tensors: the output's form, in it the argument's.  Rows are computed one by one, whatever chunk_size is.
     https://pytorch.org/docs/stable/generated/torch.func.jacrev.html
@@ -162,7 +162,7 @@ def jacrev(
 
 
 def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable[..., Any]:
-    """As jacrev, by columns: each is a jvp.
+    """As jacrev, but column by column: each column is a jvp.
 
     randomness  "error": RuntimeError when func draws random numbers; "same" or "different": it may
     https://pytorch.org/docs/stable/generated/torch.func.jacfwd.html
@@ -192,7 +192,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that gives the second derivatives of func: jacfwd(jacrev(func)).
+    """A function that returns the second derivatives of func: jacfwd(jacrev(func)).
 
     https://pytorch.org/docs/stable/generated/torch.func.hessian.html
     """

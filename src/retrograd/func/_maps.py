@@ -24,7 +24,7 @@ __all__ = ["vmap"]
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that applies func to all samples of its inputs at once.
+    """A function that applies func to all samples of its inputs at once.
 
     in_dims     the dim of the samples: a number for all inputs, or a tree of their form, None for what all samples share
     out_dims    where the samples go in the results, likewise; None for a result that is the same for all samples

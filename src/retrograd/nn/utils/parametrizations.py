@@ -21,7 +21,7 @@ MAPS = ("matrix_exp", "cayley", "householder")
 
 
 def _is_orthogonal(q: Any) -> bool:
-    """Are the columns orthonormal, but for rounding?"""
+    """Are the columns orthonormal, up to rounding?"""
     n, k = q.shape[-2:]
     same = create.eye(k, dtype=q.dtype)
     return bool(compare.allclose(q.mT @ q, same, atol=10 * n * finfo(q.dtype).eps))
@@ -234,7 +234,7 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None,
 ) -> Any:
-    """Divide a weight, seen as a matrix with dimension `dim` as rows, by its greatest singular value; -> module.
+    """Divide a weight, as a matrix whose rows are dimension `dim`, by its largest singular value; -> module.
 
     dim None: 1 for transposed convolutions, else 0.
     https://pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.spectral_norm.html

@@ -27,7 +27,7 @@ _cache: dict[tuple[int, str], Any] = {}
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Inside, a parametrized tensor is computed once and remembered."""
+    """In the block, each parametrized tensor is computed once and kept."""
     global _caching
     _caching += 1
     try:
@@ -271,7 +271,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The module's class without the one that parametrizations put around it."""
+    """The module's class before parametrizations replaced it by a subclass."""
     return type(module)._parametrized_from if is_parametrized(module) else type(module)
 
 

@@ -41,7 +41,7 @@ class BasePruningMethod(ABC):
         """The mask for t: 1 what is kept, 0 what is pruned, within default_mask (both of one shape)."""
 
     def apply_mask(self, module: Any) -> Any:
-        """The pruned tensor of now: the original times the mask."""
+        """The pruned tensor: the original times the mask."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, orig = getattr(module, self._tensor_name + "_mask"), getattr(module, self._tensor_name + "_orig")
@@ -210,7 +210,7 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(BasePruningMethod):
-    """Prunes the elements of least absolute value: `amount` of them (int), or that share (float)."""
+    """Prunes the elements of smallest absolute value: `amount` of them (int), or that share (float)."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -255,7 +255,7 @@ class RandomStructured(BasePruningMethod):
 
 
 class LnStructured(BasePruningMethod):
-    """Prunes the channels along `dim` of least norm: `amount` of them (int), or that share (float).
+    """Prunes the channels along `dim` with the smallest norms: `amount` of them (int), or that share (float).
 
     n   the order of the norm, as torch.norm's p: a number, inf, -inf, "fro" or "nuc"
     """
@@ -285,7 +285,7 @@ class LnStructured(BasePruningMethod):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes by a mask that is given."""
+    """Prunes by a given mask."""
 
     PRUNING_TYPE = "global"
 
@@ -306,7 +306,7 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Any, name: str) -> Any:
-    """Make module's `name` a pruned parameter of which nothing is pruned yet; -> module.
+    """Make module's `name` a pruned parameter with nothing pruned yet; -> module.
 
     https://pytorch.org/docs/stable/generated/torch.nn.utils.prune.identity.html
     """
@@ -324,7 +324,7 @@ def random_unstructured(module: Any, name: str, amount: Any) -> Any:
 
 
 def l1_unstructured(module: Any, name: str, amount: Any, importance_scores: Any = None) -> Any:
-    """Prune the least elements, `amount` of them (int) or that share (float) of what is left; -> module.
+    """Prune the smallest elements, `amount` of them (int) or that share (float) of what is left; -> module.
 
     https://pytorch.org/docs/stable/generated/torch.nn.utils.prune.l1_unstructured.html
     """
@@ -342,7 +342,7 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
 
 
 def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None) -> Any:
-    """Prune the channels along dim of least n-norm, `amount` of them (int) or that share (float); -> module.
+    """Prune the channels along dim with the smallest n-norms, `amount` of them (int) or that share (float); -> module.
 
     https://pytorch.org/docs/stable/generated/torch.nn.utils.prune.ln_structured.html
     """
@@ -351,7 +351,7 @@ def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importa
 
 
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
-    """Prune several parameters as if they were one: the least of all go, wherever they are.
+    """Prune several parameters as if they were one: the smallest elements of all go, wherever they are.
 
     parameters          pairs (module, name)
     pruning_method      a subclass of BasePruningMethod of type "unstructured"; kwargs are its arguments (amount)

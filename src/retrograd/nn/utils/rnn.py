@@ -39,7 +39,7 @@ class PackedSequence(_Fields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """The same with data.to(...); itself where that changes nothing."""
+        """A copy with data.to(...), or itself if that changes nothing."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self

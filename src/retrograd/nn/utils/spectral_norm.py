@@ -34,7 +34,7 @@ class SpectralNorm:
         return weight.reshape(weight.size(0), -1)
 
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
-        """The weight of now; the iteration moves the buffers name_u and name_v."""
+        """The current weight; the iteration updates the buffers name_u and name_v."""
         weight = getattr(module, self.name + "_orig")
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = self.reshape_weight_to_matrix(weight)
@@ -90,7 +90,7 @@ class _Older:
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None,
 ) -> Any:
-    """Divide a weight by its greatest singular value, by power iteration in training; -> module.  Miyato et al. 2018.
+    """Divide a weight by its largest singular value, by power iteration in training; -> module.  Miyato et al. 2018.
 
     Parameter name_orig, buffers name_u and name_v.  parametrizations.spectral_norm is the newer form.
     """

@@ -18,7 +18,7 @@ class WeightNorm:
         self.dim = -1 if dim is None else dim
 
     def compute_weight(self, module: Any) -> Any:
-        """The weight of now."""
+        """The current weight."""
         return _normed(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
     def __call__(self, module: Any, inputs: Any) -> None:
