@@ -1,5 +1,6 @@
-"""Functions of many complex numbers by those of real ones, for which NumPy has vectors: 3 to 15 times faster than libm's.
+"""Functions of many complex numbers by those of real ones, for which NumPy has vectors.
 
+complex64: 3 to 20 times faster than libm's functions; complex128: 1.4 to 1.6 times, but for exp, which stays libm's.
 Functions whose formula is exact to a few roundings take parts of their own precision; logarithms, roots and powers of complex64
 take parts in double, in which nothing overflows or cancels, and those of complex128 are NumPy's.  Where a formula gives inf or
 nan, libm is asked: it knows the limits.
@@ -142,7 +143,5 @@ def sqrt(x: Array, y: Array) -> None:
     y.imag = right * small + left * np.copysign(great, b)
 
 
-FORMULAS: Final[Any] = {
-    np.exp: exp, np.exp2: exp2, np.sin: sin, np.cos: cos, np.tan: tan, np.sinh: sinh, np.cosh: cosh, np.tanh: tanh,
-}
-SINGLE: Final[Any] = {np.log: log, np.log2: log2, np.log10: log10, np.sqrt: sqrt}
+FORMULAS: Final[Any] = {np.exp2: exp2, np.sin: sin, np.cos: cos, np.tan: tan, np.sinh: sinh, np.cosh: cosh, np.tanh: tanh}
+SINGLE: Final[Any] = {np.exp: exp, np.log: log, np.log2: log2, np.log10: log10, np.sqrt: sqrt}
