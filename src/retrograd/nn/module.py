@@ -14,6 +14,7 @@ from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
 from .._tensor.printing import typename
 from .._tensor.settings import compile
+from ..autograd.clearing import clear_grad
 from ..autograd.grad_mode import no_grad
 from ..utils import swap_tensors
 from . import hooks
@@ -377,16 +378,7 @@ class Module(Calls, State):
         if modes.clerk is not None:
             modes.clerk.zeroes(self, set_to_none)
         for param in self.parameters():
-            if param.grad is None:
-                continue
-            if set_to_none:
-                param.grad = None
-            else:
-                if param.grad.grad_fn is not None:
-                    param.grad.detach_()
-                else:
-                    param.grad.requires_grad_(False)
-                param.grad.zero_()
+            clear_grad(param, set_to_none)
 
     def _apply(self: Self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
         """Replace the data of each parameter, gradient and buffer by what fn returns for it; Parameters stay the same objects."""

@@ -24,6 +24,7 @@ from .._engine.warn import warn
 from .._functions.complexes import view_as_complex, view_as_real
 from .._tensor.dtypes import float32, get_default_dtype
 from .._tensor.printing import typename
+from ..autograd.clearing import clear_grad
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..utils import _foreach_utils
 from ..utils._foreach_utils import Indices, TensorListList  # noqa: F401  torch.optim.optimizer has them
@@ -269,19 +270,7 @@ class Optimizer:
             modes.clerk.zeroes(self, set_to_none)
         for group in self.param_groups:
             for p in group["params"]:
-                if set_to_none:
-                    if p.fn is None:
-                        if p.sink is not None:
-                            p.sink.grad = None
-                    elif p.grad is not None:
-                        p.grad = None
-                elif p.grad is not None:
-                    grad = p.grad
-                    if grad.grad_fn is not None:
-                        grad.detach_()
-                    else:
-                        grad.requires_grad_(False)
-                    grad.zero_()
+                clear_grad(p, set_to_none)
 
     # Hooks.  Tables are copied before they are run, so that a hook may remove itself.
 

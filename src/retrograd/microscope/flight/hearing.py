@@ -15,12 +15,11 @@ from time import perf_counter_ns as now
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from .._measure import HUGE, TINY, measure
 from ..listen.sites import HEARING, Sites
 from ..record.lines import here
 from ..record.witness import SAME
+from . import clearing
 from .step import Bound, Call, Step, alike, splice, tensors_of
 
 OUTSIDE = -1            # the serial number of a tensor that nothing was noted of: a batch
@@ -65,7 +64,6 @@ class Hearing:
         self.context = engine.calls(self)
         self.listening = False
         self.device = next((str(p.device.type) for p in model.parameters()), "cpu")
-        self.weighty = {id(m): n for n, (_, m) in enumerate(self.modules) if n and m._parameters}
         self.passed: Any = None                 # called after each pass
         self.handles: list[Any] = []
         self.notes: set[str] = set()
@@ -73,17 +71,20 @@ class Hearing:
     # -- switching
 
     def begin(self) -> None:
-        home = self.engine.modules()
         model = self.model
-        self.handles = [home.register_module_forward_hook(self.gave),
+        # Not a hook on all modules: that takes every call in the program the long way.
+        self.handles = [*(m.register_forward_hook(Bound(self.gave, n)) for n, (_, m) in enumerate(self.modules)
+                          if n and m._parameters),
                         model.register_forward_pre_hook(Bound(self.enter), with_kwargs=True, prepend=True),
                         model.register_forward_hook(Bound(self.leave), always_call=True)]
+        clearing.begin(self)
         self.listen()
         self.on = True
 
     def end(self) -> None:
         self.on = False
         self.aside()
+        clearing.end(self)
         for handle in self.handles:
             handle.remove()
         self.handles = []
@@ -125,7 +126,7 @@ class Hearing:
                 self.calls.pop(0)
             kind = self.device
             autocast = kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
-            self.calls.append(Call(call, args, kwargs, torch.get_rng_state(), autocast))
+            self.calls.append(Call(call, args, kwargs, self.engine.random_state(), autocast))
         self.light = self.aside()
 
     def leave(self, model: Any, args: Any, out: Any) -> None:
@@ -157,23 +158,19 @@ class Hearing:
                 if t.requires_grad:
                     t.register_hook(partial(it.reached, k))
 
-    def gave(self, module: Any, args: Any, out: Any) -> None:
-        """The output of a module inside a call of the model."""
-        if not self.light and self.replaying is None:
-            return
-        n = self.module_numbers.get(id(module)) if self.replaying is not None else self.weighty.get(id(module))
-        if not n:
-            return
-        if self.replaying is not None:
-            while len(self.within) > 1:
-                m, call = self.within.pop()
-                self.replaying.put(("exit", now(), m, call))
-                if m == n:
-                    break
-            return
-        if not isinstance(out, self.Tensor):
-            return
-        self.steps[-1].put(("gave", now(), n, self.within[0][1], self.number(out), out.shape, out.dtype))
+    def gave(self, n: int, module: Any, args: Any, out: Any) -> None:
+        """The output of a layer, inside a call of the model."""
+        if self.light and isinstance(out, self.Tensor):
+            self.steps[-1].put(("gave", now(), n, self.within[0][1], self.number(out), out.shape, out.dtype))
+
+    def outer(self, module: Any, args: Any, out: Any) -> None:
+        """A module is left inside a call that is made again."""
+        n = self.module_numbers.get(id(module))
+        while n and self.replaying is not None and len(self.within) > 1:
+            m, call = self.within.pop()
+            self.replaying.put(("exit", now(), m, call))
+            if m == n:
+                break
 
     def inner(self, module: Any, args: Any) -> None:
         """A module is called inside a call that is made again."""
@@ -190,7 +187,7 @@ class Hearing:
         buffers = [(b, b.detach().clone()) for b in self.model.buffers()]
         random = torch.get_rng_state()
         home = self.engine.modules()
-        hook = home.register_module_forward_pre_hook(self.inner)
+        hooks = home.register_module_forward_pre_hook(self.inner), home.register_module_forward_hook(self.outer)
         self.busy = False
         try:
             for it in self.calls:
@@ -202,7 +199,8 @@ class Hearing:
         except Exception as error:
             self.notes.add(f"the model could not be called again: {type(error).__name__}: {error}"[:300])
         finally:
-            hook.remove()
+            for hook in hooks:
+                hook.remove()
             self.busy = True
             self.replaying = None
             self.within = []
@@ -229,7 +227,7 @@ class Hearing:
         found = torch.autograd.grad([outs[k] for k in it.gradients], params, list(it.gradients.values()), allow_unused=True)
         for p, g in zip(params, found):
             if g is not None:
-                second.put(("leaf", now(), self.parameter_numbers[id(p)], self.number(g), g.dtype))
+                second.put(("leaves", now(), [(self.parameter_numbers[id(p)], self.number(g))]))
         self.busy = False
         self.replaying = None
         return first, second, serials
@@ -329,15 +327,12 @@ class Hearing:
 
     def number(self, t: Any) -> Any:
         """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
-        x = self.engine.here(t) if self.engine.name == "torch" else t.array
+        squares = self.engine.squares(t)
+        if squares is not None and TINY < squares < HUGE:
+            return squares
+        x = self.engine.here(t)
         if x is None:
             return self.there(t)
-        if x.dtype.itemsize >= 4 and x.dtype.kind == "f":
-            if x.size > 1:
-                squares = float(np.vdot(x, x))
-                if TINY < squares < HUGE:
-                    return squares
-            return measure(x)
         return measure(x) if x.dtype.kind == "f" else None
 
     def there(self, t: Any) -> Any:
@@ -388,6 +383,7 @@ class Hearing:
 
     def look(self, step: Step) -> None:
         """At .grad, after a pass."""
+        found: list[Any] = []
         for n, (_, known) in enumerate(self.parameters):
             p = known()
             g = None if p is None else p.grad
@@ -395,7 +391,8 @@ class Hearing:
                 value = self.number(g)
                 if type(value) is tuple and (value[5] or value[6]):
                     step.broken = True
-                step.put(("leaf", now(), n, value, g.dtype))
+                found.append((n, value))
+        step.put(("leaves", now(), found))
 
     def ran(self, serial: int, gi: Any, go: Any) -> None:
         """The node of an op ran: what it hands on."""

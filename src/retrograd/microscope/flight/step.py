@@ -69,7 +69,7 @@ def splice(step: Step, at: int, first: Step, second: Step, serials: list[int]) -
             found += first.events
             found.append(("alias", event[1], [made[0] for made in outs], serials))
         elif event[0] == "end" and event is step.events[-1]:
-            while found and found[-1][0] == "leaf":         # the replay has them in the order of the pass
+            while found and found[-1][0] == "leaves":         # the replay has them in the order of the pass
                 found.pop()
             found += [*second.events, event]
         else:

@@ -36,7 +36,7 @@ class Teller:
         self.values: dict[int, int] = {}        # serial -> value
         self.nodes: dict[int, int] = {}         # serial -> node
         self.arrived: dict[int, int] = {}       # node -> value of the gradient that reached it, in this pass
-        self.leaves: dict[int, int] = {}        # parameter -> its node
+        self.sinks: dict[int, int] = {}         # parameter -> its node
         self.at: dict[int, int] = {}            # serial -> event
         self.last: dict[int, int] = {}          # parameter -> value of its .grad
         self.start = 0
@@ -104,10 +104,10 @@ class Teller:
         return [-2 - s if s < 0 else self.tensors[s] for s in serials if s < OUTSIDE or s in self.tensors]
 
     def node_of(self, n: int) -> int:
-        if n not in self.leaves:
-            self.leaves[n] = len(self.rec.node_rows)
+        if n not in self.sinks:
+            self.sinks[n] = len(self.rec.node_rows)
             self.rec.node_rows.append(("AccumulateGrad", -1, 0, (), n))
-        return self.leaves[n]
+        return self.sinks[n]
 
     # -- events
 
@@ -208,11 +208,12 @@ class Teller:
         row = self.rec.stats[7 * value:7 * value + 7]
         return not (row[5] or row[6])
 
-    def leaf(self, number: int, t: int, n: int, value: Any, dtype: Any) -> None:
-        shape = self.rec.likes[self.rec.tensor_rows[n][0]][0]
-        now = self.value(value, shape, dtype)
-        had, self.last[n] = self.last.get(n, -1), now
-        self.put("accumulate", t, number, self.node_of(n), n, now if had < 0 else -1, had, now)
+    def leaves(self, number: int, t: int, found: list[Any]) -> None:
+        for n, value in found:
+            shape, dtype, _ = self.rec.likes[self.rec.tensor_rows[n][0]]
+            now = self.value(value, shape, dtype)
+            had, self.last[n] = self.last.get(n, -1), now
+            self.put("accumulate", t, number, self.node_of(n), n, now if had < 0 else -1, had, now)
 
     def stepped(self, _: int, t: int, optimizer: int, site: int, rates: list[float]) -> None:
         held = self.rec.optimizers[optimizer]["tensors"]

@@ -97,6 +97,10 @@ class Engine(Sizes):
         """Is x a tensor of a function transform, which is of no use after it?"""
         return False
 
+    def random_state(self) -> Any:
+        """torch.get_rng_state()"""
+        return self.torch.get_rng_state()
+
     def no_grad(self) -> Any:
         """Context without recording."""
         return self.torch.no_grad()

@@ -24,12 +24,20 @@ class RetrogradEngine(Engine):
         self.Module = retrograd.nn.Module
         self.passes = {retrograd.Tensor.backward, retrograd.autograd.backward}
         self.composites = ()
+        self.random: tuple[int, Any] = -1, None         # uses of the generator so far, and where it stood
 
     def in_backward(self) -> bool:
         return state().task is not None
 
     def here(self, t: Any) -> Any:
         return getattr(t, "array", t)
+
+    def random_state(self) -> Any:
+        generator = retrograd.default_generator         # to read it takes longer than a small layer
+        if self.random[0] != generator._uses:
+            state = generator.get_state()
+            self.random = generator._uses, state
+        return self.random[1]
 
     def calls(self, ear: Any) -> Any:
         return Heard(ear)

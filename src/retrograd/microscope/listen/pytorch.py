@@ -20,6 +20,8 @@ class TorchEngine(SizesThere, Engine):
         self.torch = torch
         self.Tensor = torch.Tensor
         self.Module = torch.nn.Module
+        self.plain = torch.float32, torch.float64
+        self.types = torch.Tensor, torch.nn.Parameter
         self.passes = {torch.Tensor.backward, torch.autograd.backward}
         self.composites = {torch.nn.functional.multi_head_attention_forward}
         from torch.overrides import TorchFunctionMode, _get_current_function_mode

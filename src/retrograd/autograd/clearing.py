@@ -1,0 +1,21 @@
+"""What zero_grad() of modules and of optimizers does with one parameter."""
+from __future__ import annotations
+
+from typing import Any
+
+
+def clear_grad(p: Any, set_to_none: bool) -> None:
+    """Forget p.grad, or make it zero: no call that is heard, where p is a leaf and its gradient is dropped."""
+    if set_to_none:
+        if p.fn is None:
+            if p.sink is not None:
+                p.sink.grad = None
+        elif p.grad is not None:
+            p.grad = None
+    elif p.grad is not None:
+        grad = p.grad
+        if grad.grad_fn is not None:
+            grad.detach_()
+        else:
+            grad.requires_grad_(False)
+        grad.zero_()
