@@ -108,6 +108,19 @@ def test_training_is_the_same_with_and_without_a_flight_that_reports(torch: Any,
     assert run(True) == run(False)
 
 
+def test_a_recording_in_a_flight_shows_the_users_hooks_alone(torch: Any, tmp_path: Path) -> None:
+    net = net_of(torch)
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    net.a.register_forward_hook(mine)
+    with flight(net, path=tmp_path / "f"), record(net) as rec:
+        train(torch, net, optimizer, 2)
+    assert [(hook["name"], hook["fired"]) for hook in rec.hooks] == [("mine", 2)]
+
+
+def mine(module: Any, args: Any, out: Any) -> None:
+    """A user's hook."""
+
+
 def test_only_the_last_steps_are_kept(torch: Any, tmp_path: Path) -> None:
     net = net_of(torch)
     counts = []

@@ -12,6 +12,7 @@ from time import perf_counter_ns as now
 from typing import Any
 from weakref import WeakSet
 
+from .._own_hook import OwnHook
 from ..answers.trouble import trouble
 from ..arguments import FilePath, checked
 from ..listen import engine_of_module
@@ -94,8 +95,8 @@ class Flight:
         if self._begun:
             raise RuntimeError("flight: this flight has begun already; call flight() again for another")
         home = self._engine.optimizers()
-        self._handles = [home.register_optimizer_step_pre_hook(self._step_begins),
-                         home.register_optimizer_step_post_hook(self._step_ends)]
+        self._handles = [home.register_optimizer_step_pre_hook(OwnHook(self._step_begins)),
+                         home.register_optimizer_step_post_hook(OwnHook(self._step_ends))]
         if self.signal is not None:
             if threading.current_thread() is not threading.main_thread():
                 raise ValueError("flight: only the main thread can receive signals")

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from functools import partial
 from time import perf_counter_ns as now
 from typing import Any
 from weakref import ref
 
 from .._measure import HUGE, TINY, measure
+from .._own_hook import OwnHook
 from ..listen.sites import HEARING, Sites
 from ..record.lines import here
 from ..record.witness import SAME
 from . import clearing
-from .step import Bound, Call, Step, alike, splice, tensors_of
+from .step import Call, Step, alike, splice, tensors_of
 
 OUTSIDE = -1            # the serial number of a tensor that nothing was noted of: a batch
 
@@ -73,10 +73,10 @@ class Hearing:
     def begin(self) -> None:
         model = self.model
         # Not a hook on all modules: that takes every call in the program the long way.
-        self.handles = [*(m.register_forward_hook(Bound(self.gave, n)) for n, (_, m) in enumerate(self.modules)
+        self.handles = [*(m.register_forward_hook(OwnHook(self.gave, n)) for n, (_, m) in enumerate(self.modules)
                           if n and m._parameters),
-                        model.register_forward_pre_hook(Bound(self.enter), with_kwargs=True, prepend=True),
-                        model.register_forward_hook(Bound(self.leave), always_call=True)]
+                        model.register_forward_pre_hook(OwnHook(self.enter), with_kwargs=True, prepend=True),
+                        model.register_forward_hook(OwnHook(self.leave), always_call=True)]
         clearing.begin(self)
         self.listen()
         self.on = True
@@ -156,7 +156,7 @@ class Hearing:
             it.at, it.values = made[0][0], [m[1] for m in made]
             for k, t in enumerate(outs):
                 if t.requires_grad:
-                    t.register_hook(partial(it.reached, k))
+                    t.register_hook(OwnHook(it.reached, k))
 
     def gave(self, n: int, module: Any, args: Any, out: Any) -> None:
         """The output of a layer, inside a call of the model."""
@@ -187,7 +187,7 @@ class Hearing:
         buffers = [(b, b.detach().clone()) for b in self.model.buffers()]
         random = torch.get_rng_state()
         home = self.engine.modules()
-        hooks = home.register_module_forward_pre_hook(self.inner), home.register_module_forward_hook(self.outer)
+        hooks = home.register_module_forward_pre_hook(OwnHook(self.inner)), home.register_module_forward_hook(OwnHook(self.outer))
         self.busy = False
         try:
             for it in self.calls:
@@ -303,7 +303,7 @@ class Hearing:
         made = self.made(outs, same)
         node = out.grad_fn
         if node is not None and not same:
-            node.register_hook(partial(self.ran, made[0][0]))
+            node.register_hook(OwnHook(self.ran, made[0][0]))
         if name == "mul" and len(out.shape) == 0 and read and scaler_calls(frame):
             step.scaled = True
             self.scaled[made[0][0]] = self.number_of(args[0])

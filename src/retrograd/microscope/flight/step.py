@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 EVENTS = 20_000                     # of a step; of longer ones the newest are kept
@@ -38,24 +37,6 @@ class Call:
 
     def reached(self, k: int, g: Any) -> None:
         self.gradients[k] = g
-
-
-class Bound(partial[Any]):
-    """A hook on the model that copies and files of it do not take along."""
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return nothing
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return nothing_there, ()
-
-
-def nothing(*args: Any, **kwargs: Any) -> None:
-    """What stands for a flight's hook in a copy of the model."""
-
-
-def nothing_there() -> Any:
-    return nothing
 
 
 def splice(step: Step, at: int, first: Step, second: Step, serials: list[int]) -> None:
