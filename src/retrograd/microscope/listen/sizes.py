@@ -74,6 +74,8 @@ class SizesThere(Sizes):
     """... of PyTorch's, on a device, too: there they are tensors, that are fetched together."""
 
     torch: Any
+    plain: tuple[Any, ...]                      # dtypes of which the sum of squares is taken there
+    types: tuple[Any, ...]                      # and of what classes
 
     def here(self, t: Any) -> Any:
         t = local(t.detach())
