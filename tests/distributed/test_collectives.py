@@ -148,6 +148,21 @@ def test_what_gloo_does_wrong_or_refuses() -> None:
 
 @needs_mpi
 @pytest.mark.once
+def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_numbers() -> None:
+    said = ours(2, "mismatched.py").stdout
+    for name, what in {
+        "size": "all_reduce of 16 bytes of float32, SUM", "dtype": "all_reduce of 16 bytes of float32, SUM",
+        "operation": "all_reduce of 16 bytes of float32, SUM", "root": "broadcast of 16 bytes of float32, rank 0's",
+        "gathered": "all_gather of 16 bytes of float32", "later": "all_reduce of 16 bytes of float32, SUM",
+        "name": "all_reduce of 4 bytes of float32, SUM",
+    }.items():
+        lines = [line for line in said.splitlines() if line.startswith(f"{name}: ")]
+        assert len(lines) == 2 and all("ranks took different branches" in line and f"{what} in rank 0" in line
+                                       and "in rank 1" in line for line in lines), said
+
+
+@needs_mpi
+@pytest.mark.once
 def test_a_barrier_may_have_a_timeout_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text("""
 import datetime, os, time, torch.distributed as d

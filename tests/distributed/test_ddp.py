@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import retrograd as torch
+import retrograd.distributed as dist
 from retrograd.nn.parallel.buckets import by_size
 
 from .ranks import needs_mpi, ours, theirs
@@ -57,3 +59,27 @@ def test_options_that_are_not_there_are_refused(option: dict[str, object]) -> No
 def test_a_model_is_refused_before_there_are_ranks() -> None:
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize("given, text", [
+    (None, "DDP communication hook's callback must return a torch.futures.Future object, but got NoneType"),
+    (torch.ones(8), "must return a torch.futures.Future object, but got Tensor"),
+    (3, "must hold a tensor of 8 elements, as the bucket's buffer.. has, got 3"),
+    (torch.ones(3), "must hold a tensor of 8 elements, as the bucket's buffer.. has, got a tensor of shape .3."),
+])
+def test_what_a_communication_hook_returns_is_checked_instead_of_gradients_of_this_rank_alone(given: Any, text: str) -> None:
+    def hook(state: object, bucket: dist.GradBucket) -> Any:
+        if "must return" in text:
+            return given
+        found: torch.futures.Future[Any] = torch.futures.Future()
+        found.set_result(given)
+        return found
+
+    dist.init_process_group("mpi")
+    try:
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        model.register_comm_hook(None, hook)
+        with pytest.raises(RuntimeError, match=text):
+            model(torch.ones(1, 3)).sum().backward()
+    finally:
+        dist.destroy_process_group()

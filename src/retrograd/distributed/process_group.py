@@ -12,6 +12,7 @@ from .watch import Watch
 from .work import Work, listening, soon
 
 default_pg_timeout = timedelta(minutes=30)
+OF_ONE_SIZE = {"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "gather", "reduce"}
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 
 
@@ -31,9 +32,11 @@ class ProcessGroup:
         self.place = comm.rank
         self.n = comm.size
         self.calls = 0
+        self.collectives = 0                    # of them, those that all ranks call
         self.bytes = 0                          # given to collectives
         self.mpi = None if isinstance(comm, Alone) else mpi4py_MPI()
         self.in_place = None if self.mpi is None else self.mpi.IN_PLACE
+        self.operations = {id(self.operation(kind)): name for kind, name in MPI_NAMES.items()}
         self.sum = self.operation(RedOpType.SUM)
         self.bound_device_id: Any = None
 
@@ -69,20 +72,43 @@ class ProcessGroup:
             return work if async_op or not work.wait() else None
         self.calls += 1
         self.bytes += size
+        number = self.tell(name, size, arguments, named)
         request = begin(*arguments, **named)
         self.watch.enter(self, name)            # while the messages move
         try:
             over = soon(request.Test)
         except BaseException:
             self.watch.leave()
+            self.compare(number)
             raise
         if not over:
-            Work(self, name, [request], outputs, finish).wait()
+            Work(self, name, [request], outputs, finish, number=number).wait()
             return None
+        self.watch.leave()
+        self.compare(number)
         if finish is not None:
             finish()
-        self.watch.leave()
         return None
+
+    def tell(self, name: str, size: int, arguments: tuple[Any, ...], named: dict[str, Any]) -> int:
+        """Tell the other ranks which collective this one begins -> its number in the group; 0 where nobody is told."""
+        if name == "send" or self.watch.page is None or self.n == 1:
+            return 0
+        self.collectives += 1
+        what = name
+        if name in OF_ONE_SIZE:
+            what += f" of {size} bytes of {next((a.dtype.name for a in arguments if hasattr(a, 'dtype')), 'nothing')}"
+        if "op" in named:
+            what += f", {self.operations.get(id(named['op']))}"
+        if "root" in named:
+            what += f", rank {self.ranks[named['root']]}'s"
+        self.watch.tell(self, self.collectives, what)
+        return self.collectives
+
+    def compare(self, number: int) -> None:
+        """A collective is over: DistBackendError if other ranks called another one in its place."""
+        if number:
+            self.watch.compare(self, number)
 
     def start(self, name: str, begin: Callable[..., Any], arguments: tuple[Any, ...], outputs: list[Any],
               finish: Callable[[], None] | None = None, size: int = 0, **named: Any) -> Work:
@@ -97,9 +123,10 @@ class ProcessGroup:
                finish: Callable[[], None] | None, size: int, **named: Any) -> Work:
         self.calls += 1
         self.bytes += size
+        number = self.tell(name, size, arguments, named)
         self.watch.enter(self, name)
         try:
-            return Work(self, name, [begin(*arguments, **named)], outputs, finish)
+            return Work(self, name, [begin(*arguments, **named)], outputs, finish, number=number)
         except BaseException:
             self.watch.leave()
             raise

@@ -2,7 +2,8 @@
 
 The ranks of one machine share a page of memory. A rank that begins a collective writes there which one it is; one that has
 waited for long also writes the line of the program, and reads what the others have written. So it finds a rank whose process
-has ended, and ranks that call different collectives. Ranks of other machines are not seen: there only the timeout tells.
+has ended, and ranks that call different collectives. What a rank's last collectives were stands there, too: when one is over,
+it is compared with what the neighbours in the group called. Ranks of other machines are not seen: there only the timeout tells.
 """
 from __future__ import annotations
 
@@ -19,6 +20,9 @@ from .errors import DistBackendError
 
 SLOT = struct.Struct("=qqqqd32s216s")      # process, state, group, number of the call, when, its name, line of the program
 STATE = struct.Struct("=qqqd32s")          # what changes with each call
+TOLD = struct.Struct("=qq112s")            # group, number of a collective in it, what it is
+RECENT = 32                                # collectives of a rank that the page holds
+ROOM = SLOT.size + RECENT * TOLD.size
 OUT, WAITING, ENDED = range(3)
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -52,7 +56,7 @@ class Watch:
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
         self.page: Any = None
-        self.at = rank * SLOT.size
+        self.at = rank * ROOM
         self.under_way = 0
 
     def open(self, comm: Any) -> None:
@@ -60,12 +64,12 @@ class Watch:
         path = ""
         if self.rank == 0:
             handle, path = tempfile.mkstemp(prefix="retrograd-ranks-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-            os.truncate(handle, self.size * SLOT.size)
+            os.truncate(handle, self.size * ROOM)
             os.close(handle)
         path = comm.bcast(path, root=0)
         try:
             with open(path, "r+b") as file:
-                self.page = mmap.mmap(file.fileno(), self.size * SLOT.size)
+                self.page = mmap.mmap(file.fileno(), self.size * ROOM)
             SLOT.pack_into(self.page, self.at, os.getpid(), OUT, 0, 0, time.time(), b"", b"")
         except (OSError, ValueError):           # of another machine
             self.page = None
@@ -92,9 +96,26 @@ class Watch:
             self.page[self.at + 8] = ENDED
 
     def read(self, rank: int) -> Seen:
-        process, state, group, call, when, name, line = SLOT.unpack_from(self.page, rank * SLOT.size)
+        process, state, group, call, when, name, line = SLOT.unpack_from(self.page, rank * ROOM)
         text = [part.partition(b"\0")[0].decode(errors="replace") for part in (name, line)]
         return Seen(rank, process, state, group, call, when, *text)
+
+    def tell(self, group: Any, number: int, what: str) -> None:
+        """Which collective this rank begins, the number-th of the group."""
+        TOLD.pack_into(self.page, self.told(self.rank, number), group.number, number, what.encode())
+
+    def told(self, rank: int, number: int) -> int:
+        return rank * ROOM + SLOT.size + number % RECENT * TOLD.size
+
+    def compare(self, group: Any, number: int) -> None:
+        """A collective is over: DistBackendError if a neighbour in the group called another one in its place."""
+        mine = TOLD.unpack_from(self.page, self.told(self.rank, number))
+        for place in {group.place - 1, (group.place + 1) % group.n}:
+            other = TOLD.unpack_from(self.page, self.told(group.ranks[place], number))
+            if mine[:2] == (group.number, number) == other[:2] and mine[2] != other[2]:
+                own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
+                self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank "
+                          f"{self.rank}, and {its} in rank {group.ranks[place]}; what it gave is wrong", group)
 
     def look(self, group: Any, name: str) -> None:
         """This rank has waited for some time: DistBackendError if it waits in vain."""

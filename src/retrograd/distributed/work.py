@@ -41,11 +41,11 @@ class Work:
     """What async_op=True returns: wait(), is_completed(), result(), get_future()."""
 
     def __init__(self, group: Any, name: str, requests: Sequence[Any], outputs: list[Any],
-                 finish: Callable[[], None] | None = None, source: int | None = None) -> None:
+                 finish: Callable[[], None] | None = None, source: int | None = None, number: int = 0) -> None:
         self._group, self._name = group, name
         self._requests = list(requests)
         self._outputs, self._finish = outputs, finish
-        self._source = source
+        self._source, self._number = source, number
         self._error: BaseException | None = None
         self._done = False
         self._limit: timedelta | None = None    # instead of the group's timeout
@@ -106,6 +106,10 @@ class Work:
     def _end(self) -> None:
         self._done = True
         self._requests.clear()
+        try:
+            self._group.compare(self._number)
+        except Exception as error:              # says more than MPI's
+            self._error = error
         finish, self._finish = self._finish, None
         if finish is not None and self._error is None:
             finish()

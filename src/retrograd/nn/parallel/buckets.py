@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._engine.tensor import wrap
+from ..._engine.tensor import TensorBase, wrap
 
 Array = Any
 
@@ -60,6 +60,16 @@ class Bucket:
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    def take(self, got: Any) -> None:
+        """What a hook's Future holds takes the gradients' place.  RuntimeError for anything but a tensor as large."""
+        got = got[0] if isinstance(got, (list, tuple)) and got else got
+        if not isinstance(got, TensorBase) or got.array.size != self.flat.size:
+            what = f"a tensor of shape {list(got.shape)}" if isinstance(got, TensorBase) else f"{got!r}"
+            raise RuntimeError(f"The Future of a communication hook must hold a tensor of {self.flat.size} elements, as the "
+                               f"bucket's buffer() has, got {what}")
+        if got.array is not self.flat:
+            np.copyto(self.flat, got.array.reshape(-1), casting="unsafe")
 
 
 def by_size(tensors: Sequence[Any], limits: Sequence[int], order: Sequence[int] | None = None) -> list[list[int]]:

@@ -14,6 +14,7 @@ import numpy as np
 from ..._engine.backward import queue_callback
 from ..._engine.tensor import bump, sink_of, wrap
 from ...distributed.process_group import ProcessGroup
+from ...futures import Future
 from .buckets import Bucket, GradBucket, by_size
 
 UNFINISHED = (
@@ -184,7 +185,7 @@ class Reducer:
         """Start averaging a full bucket."""
         bucket = self.buckets[number]
         if self.hook is not None:
-            bucket.work = self.hook(self.state, GradBucket(bucket, number, len(self.buckets)))
+            bucket.work = future_of(self.hook(self.state, GradBucket(bucket, number, len(self.buckets))))
         elif self.group.n > 1:
             bucket.work = self.summed(bucket.flat)
         for earlier in self.buckets[max(number - 1, 0):number]:
@@ -204,10 +205,7 @@ class Reducer:
             if bucket.work is not None:
                 bucket.work.wait()
                 if self.hook is not None:
-                    got = bucket.work.value()
-                    got = got[0] if isinstance(got, (list, tuple)) else got
-                    if got.array is not bucket.flat:
-                        np.copyto(bucket.flat, got.array.reshape(-1), casting="unsafe")
+                    bucket.take(bucket.work.value())
                 bucket.work = None
             for i, view in zip(bucket.indices, bucket.views, strict=True):
                 if used is None or used[i]:
@@ -236,10 +234,18 @@ class Reducer:
 
     def shadow(self) -> None:
         """Take part in a pass of the other ranks."""
-        works = [self.hook(self.state, bucket) if self.hook is not None else self.summed(bucket.buffer().array)
+        works = [future_of(self.hook(self.state, bucket)) if self.hook is not None else self.summed(bucket.buffer().array)
                  for bucket in self.zeros()]
         if self.find_unused or self.static:
             self.used[:] = 0
             self.everywhere()
         for work in works:
             work.wait()
+
+
+def future_of(given: Any) -> Any:
+    """RuntimeError for what a communication hook must not return."""
+    if not isinstance(given, Future):
+        raise RuntimeError("DDP communication hook's callback must return a torch.futures.Future object, but got "
+                           f"{type(given).__name__}")
+    return given

@@ -1,0 +1,32 @@
+"""Two ranks call what does not fit together: each says what it saw."""
+
+import torch
+import torch.distributed as d
+
+d.init_process_group("gloo")
+r = d.get_rank()
+CALLS = {
+    "size": lambda: d.all_reduce(torch.ones(4 + r)),
+    "dtype": lambda: d.all_reduce(torch.ones(4, dtype=(torch.float32, torch.int32)[r])),
+    "operation": lambda: d.all_reduce(torch.ones(4), op=(d.ReduceOp.SUM, d.ReduceOp.MAX)[r]),
+    "root": lambda: d.broadcast(torch.ones(4), r),
+    "gathered": lambda: d.all_gather([torch.ones(4 + r)] * 2, torch.ones(4 + r)),
+    "later": lambda: d.all_reduce(torch.ones(4 + r), async_op=True).wait(),
+    "name": lambda: d.barrier() if r else d.all_reduce(torch.ones(1)),
+}
+for name, call in CALLS.items():
+    try:
+        call()
+        print(f"{name}: nothing", flush=True)
+    except d.DistBackendError as error:
+        print(f"{name}: {str(error).splitlines()[0]}", flush=True)
+for _ in range(40):                             # more than a page remembers, with messages that only some ranks send
+    if r == 0:
+        d.send(torch.ones(1), 1)
+        d.send(torch.ones(1), 1)
+    else:
+        d.recv(torch.ones(1))
+        d.recv(torch.ones(1))
+    d.all_reduce(x := torch.ones(3))
+    assert x.tolist() == [2, 2, 2]
+d.destroy_process_group()
