@@ -29,4 +29,9 @@ for _ in range(40):                             # more than a page remembers, wi
         d.recv(torch.ones(1))
     d.all_reduce(x := torch.ones(3))
     assert x.tolist() == [2, 2, 2]
+ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
 d.destroy_process_group()
+try:
+    ddp(torch.ones(1, 1))
+except ValueError as error:
+    print(f"destroyed: {error}", flush=True)

@@ -159,6 +159,7 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
         lines = [line for line in said.splitlines() if line.startswith(f"{name}: ")]
         assert len(lines) == 2 and all("ranks took different branches" in line and f"{what} in rank 0" in line
                                        and "in rank 1" in line for line in lines), said
+    assert said.count("destroyed: Default process group has not been initialized") == 2
 
 
 @needs_mpi

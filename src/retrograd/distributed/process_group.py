@@ -13,6 +13,7 @@ from .work import Work, listening, soon
 
 default_pg_timeout = timedelta(minutes=30)
 OF_ONE_SIZE = {"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "gather", "reduce"}
+MOST_SAID = 1000
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 
 
@@ -33,6 +34,8 @@ class ProcessGroup:
         self.n = comm.size
         self.calls = 0
         self.collectives = 0                    # of them, those that all ranks call
+        self.said: dict[Any, bytes] = {}        # what the other ranks are told of them
+        self.neighbours = sorted({ranks[self.place - 1], ranks[(self.place + 1) % self.n]})
         self.bytes = 0                          # given to collectives
         self.mpi = None if isinstance(comm, Alone) else mpi4py_MPI()
         self.in_place = None if self.mpi is None else self.mpi.IN_PLACE
@@ -95,15 +98,25 @@ class ProcessGroup:
         if name == "send" or self.watch.page is None or self.n == 1:
             return 0
         self.collectives += 1
-        what = name
+        dtype = None
         if name in OF_ONE_SIZE:
-            what += f" of {size} bytes of {next((a.dtype.name for a in arguments if hasattr(a, 'dtype')), 'nothing')}"
-        if "op" in named:
-            what += f", {self.operations.get(id(named['op']))}"
-        if "root" in named:
-            what += f", rank {self.ranks[named['root']]}'s"
-        self.watch.tell(self, self.collectives, what)
+            dtype = getattr(arguments[0], "dtype", None)
+            dtype = arguments[1].dtype if dtype is None else dtype
+        key = name, dtype, 0 if dtype is None else size, id(named.get("op")), named.get("root")
+        what = self.said.get(key)
+        if what is None:
+            if len(self.said) > MOST_SAID:
+                self.said.clear()
+            what = self.said[key] = self.what(name, dtype, size, named)
+        self.watch.tell(self.number, self.collectives, what)
         return self.collectives
+
+    def what(self, name: str, dtype: Any, size: int, named: dict[str, Any]) -> bytes:
+        """A collective, for who reads of it."""
+        text = name if dtype is None else f"{name} of {size} bytes of {dtype}"
+        if "op" in named:
+            text += f", {self.operations.get(id(named['op']))}"
+        return (text + (f", rank {self.ranks[named['root']]}'s" if "root" in named else "")).encode()
 
     def compare(self, number: int) -> None:
         """A collective is over: DistBackendError if other ranks called another one in its place."""

@@ -100,22 +100,27 @@ class Watch:
         text = [part.partition(b"\0")[0].decode(errors="replace") for part in (name, line)]
         return Seen(rank, process, state, group, call, when, *text)
 
-    def tell(self, group: Any, number: int, what: str) -> None:
+    def tell(self, group: int, number: int, what: bytes) -> None:
         """Which collective this rank begins, the number-th of the group."""
-        TOLD.pack_into(self.page, self.told(self.rank, number), group.number, number, what.encode())
-
-    def told(self, rank: int, number: int) -> int:
-        return rank * ROOM + SLOT.size + number % RECENT * TOLD.size
+        TOLD.pack_into(self.page, self.at + SLOT.size + number % RECENT * TOLD.size, group, number, what)
 
     def compare(self, group: Any, number: int) -> None:
         """A collective is over: DistBackendError if a neighbour in the group called another one in its place."""
-        mine = TOLD.unpack_from(self.page, self.told(self.rank, number))
-        for place in {group.place - 1, (group.place + 1) % group.n}:
-            other = TOLD.unpack_from(self.page, self.told(group.ranks[place], number))
-            if mine[:2] == (group.number, number) == other[:2] and mine[2] != other[2]:
-                own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
-                self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank "
-                          f"{self.rank}, and {its} in rank {group.ranks[place]}; what it gave is wrong", group)
+        page, place = self.page, SLOT.size + number % RECENT * TOLD.size
+        mine = page[self.at + place:self.at + place + TOLD.size]
+        for rank in group.neighbours:
+            begin = rank * ROOM + place
+            other = page[begin:begin + TOLD.size]
+            if other != mine:
+                self.differs(group, mine, other, rank)
+
+    def differs(self, group: Any, mine: bytes, other: bytes, rank: int) -> None:
+        number, own = TOLD.unpack(mine)[1:]
+        its_group, its_number, its = TOLD.unpack(other)
+        if (group.number, number) == (its_group, its_number):
+            own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (own, its))
+            self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank {self.rank}, "
+                      f"and {its} in rank {rank}; what it gave is wrong", group)
 
     def look(self, group: Any, name: str) -> None:
         """This rank has waited for some time: DistBackendError if it waits in vain."""

@@ -127,6 +127,8 @@ class DistributedDataParallel(Module, Joinable):
 
     def _before(self, averages: bool) -> None:
         """Buffers from rank 0, new buckets after the first pass, and what join() needs."""
+        if averages and self.process_group.n > 1:
+            found(self.process_group)               # ValueError after destroy_process_group
         present = Join.notify_join_context(self)
         if present is not None:
             present.wait()
