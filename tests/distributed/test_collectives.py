@@ -149,6 +149,7 @@ def test_what_gloo_does_wrong_or_refuses() -> None:
 @needs_mpi
 @pytest.mark.once
 def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_numbers() -> None:
+    """Who only sends, as the root of a broadcast, may be through before the other rank has begun."""
     said = ours(2, "mismatched.py").stdout
     for name, what in {
         "size": "all_reduce of 16 bytes of float32, SUM", "dtype": "all_reduce of 16 bytes of float32, SUM",
@@ -156,8 +157,8 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
         "gathered": "all_gather of 16 bytes of float32", "later": "all_reduce of 16 bytes of float32, SUM",
         "name": "all_reduce of 4 bytes of float32, SUM",
     }.items():
-        lines = [line for line in said.splitlines() if line.startswith(f"{name}: ")]
-        assert len(lines) == 2 and all("ranks took different branches" in line and f"{what} in rank 0" in line
+        lines = [line for line in said.splitlines() if line.startswith(f"{name}: ") and line != "root: nothing"]
+        assert len(lines) >= 1 + (name != "root") and all("ranks took different branches" in line and f"{what} in rank 0" in line
                                        and "in rank 1" in line for line in lines), said
     assert said.count("destroyed: Default process group has not been initialized") == 2
 
