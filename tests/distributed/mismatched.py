@@ -29,6 +29,9 @@ for _ in range(40):                             # more than a page remembers, wi
         d.recv(torch.ones(1))
     d.all_reduce(x := torch.ones(3))
     assert x.tolist() == [2, 2, 2]
+others = d.new_group()                          # its collectives take the places of the others on the page
+works = [d.all_reduce(torch.ones(i + 1), group=group, async_op=True) for i in range(60) for group in (None, others)]
+assert all(work.wait() for work in works)
 ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
 d.destroy_process_group()
 try:

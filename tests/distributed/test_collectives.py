@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import importlib
+import mmap
 import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 import retrograd as torch
 import retrograd.distributed as d
 from retrograd.distributed.environment import free_port
+from retrograd.distributed.watch import ROOM, Watch
 
 from .ranks import needs_mpi, ours, theirs
 
@@ -161,6 +164,20 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
         assert len(lines) >= 1 + (name != "root") and all("ranks took different branches" in line and f"{what} in rank 0" in line
                                        and "in rank 1" in line for line in lines), said
     assert said.count("destroyed: Default process group has not been initialized") == 2
+
+
+def test_calls_of_other_groups_and_of_other_numbers_are_not_compared() -> None:
+    first, second = Watch(0, 2), Watch(1, 2)
+    first.page = second.page = mmap.mmap(-1, 2 * ROOM)
+    group = SimpleNamespace(number=0, ranks=[0, 1], neighbours=[1])
+    for mine, other in [((0, 5, b"barrier"), (1, 5, b"reduce")), ((1, 5, b"barrier"), (0, 5, b"reduce")),
+                        ((0, 5, b"barrier"), (0, 37, b"reduce")), ((0, 37, b"barrier"), (0, 5, b"reduce"))]:
+        first.tell(*mine)
+        second.tell(*other)
+        first.compare(group, 5)
+    first.tell(0, 5, b"barrier")
+    with pytest.raises(d.DistBackendError, match="collective 5 of group 0 is barrier in rank 0, and reduce in rank 1"):
+        first.compare(group, 5)
 
 
 @needs_mpi

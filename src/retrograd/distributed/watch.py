@@ -112,13 +112,11 @@ class Watch:
             begin = rank * ROOM + place
             other = page[begin:begin + TOLD.size]
             if other != mine:
-                self.differs(group, mine, other, rank)
+                self.differs(group, number, TOLD.unpack(mine), TOLD.unpack(other), rank)
 
-    def differs(self, group: Any, mine: bytes, other: bytes, rank: int) -> None:
-        number, own = TOLD.unpack(mine)[1:]
-        its_group, its_number, its = TOLD.unpack(other)
-        if (group.number, number) == (its_group, its_number):
-            own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (own, its))
+    def differs(self, group: Any, number: int, mine: Any, other: Any, rank: int) -> None:
+        if mine[:2] == other[:2] == (group.number, number):         # not of another group, nor 32 calls away
+            own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
             self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank {self.rank}, "
                       f"and {its} in rank {rank}; what it gave is wrong", group)
 
