@@ -9,4 +9,5 @@ from retrograd._missing.unshared import unshared
 unshared(
     __name__,
     "DefaultLoadPlanner DefaultSavePlanner ",
-    " ")
+    " ",
+    "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load")

@@ -10,4 +10,5 @@ unshared(
     __name__,
     "StateDictOptions ",
     " get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict set_optimizer_state_dict "
-    "set_state_dict ")
+    "set_state_dict ",
+    "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load")
