@@ -37,6 +37,20 @@ def test_opcheck_tells_what_an_operator_does_besides(lib: Library) -> None:
     assert "no derivative registered" in str(found["test_autograd_registration"])
 
 
+def test_opcheck_needs_no_fake_function_where_nothing_is_returned_and_leaves_the_arguments_alone(lib: Library) -> None:
+    @custom_op("of_a_test::sine", mutates_args={"out"})
+    def sine(x: torch.Tensor, out: torch.Tensor) -> None:
+        out.copy_(x.sin())
+
+    out = torch.zeros(2)
+    assert set(opcheck(sine, (torch.ones(2), out)).values()) == {"SUCCESS"} and out.tolist() == [0, 0]
+    lib.define("two(Tensor x) -> (Tensor, Tensor)")
+    lib.impl("two", lambda x: (x + 1, x + 2), "CPU")
+    torch.library.register_fake("of_a_test::two", lambda x: (torch.empty_like(x),))
+    with pytest.raises(torch.library.OpCheckError, match="gives 1 results, the operator 2"):
+        opcheck(torch.ops.of_a_test.two, (out,))
+
+
 def test_a_derivative_that_is_registered_is_checked_by_finite_differences() -> None:
     def cube(x: torch.Tensor, n: int = 3) -> torch.Tensor:
         return x ** n

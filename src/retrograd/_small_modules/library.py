@@ -320,9 +320,12 @@ def opcheck(op: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, 
     return found
 
 
+def _copied(args: Any, kwargs: Any) -> Any:
+    return tree_map(lambda x: x.detach().clone() if isinstance(x, Tensor) else x, (list(args), kwargs))
+
+
 def _check_schema(op: OpOverload, args: Any, kwargs: Any) -> None:
-    given = tree_map(lambda x: x.detach().clone() if isinstance(x, Tensor) else x, (list(args), kwargs))
-    before = tree_map(lambda x: x.clone() if isinstance(x, Tensor) else x, given)
+    given, before = _copied(args, kwargs), _copied(args, kwargs)
     op(*given[0], **given[1])
     schema = _found(op).schema
     for i, a in enumerate(schema.arguments):
@@ -343,11 +346,15 @@ def _check_autograd(op: OpOverload, args: Any, kwargs: Any) -> None:
 def _check_fake(op: OpOverload, args: Any, kwargs: Any) -> None:
     entry = _found(op)
     fake = entry.fake or entry.kernels.get("Meta") or entry.kernels.get("CompositeImplicitAutograd")
+    if fake is None and entry.schema.is_mutable and not entry.schema.returns:
+        return              # nothing comes back that would have a shape
     if fake is None:
         raise RuntimeError(
             f"There was no fake impl registered for {entry.custom or op}. This is necessary for torch.compile/export/fx tracing "
             f"to work. Please use `{op._opname}.register_fake` to add an fake impl.")
-    real, made = (tree_leaves(f(*args, **kwargs)) for f in (op, fake))
+    real, made = (tree_leaves(f(*given, **named)) for f in (op, fake) for given, named in [_copied(args, kwargs)])
+    if len(real) != len(made):
+        raise RuntimeError(f"the fake impl of {op} gives {len(made)} results, the operator {len(real)}")
     for x, y in zip(real, made):
         if isinstance(x, Tensor) and (x.shape, x.dtype) != (y.shape, y.dtype):
             raise RuntimeError(f"the fake impl of {op} gives {y.dtype} of size {list(y.shape)}, the operator {x.dtype} of size "
