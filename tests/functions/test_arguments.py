@@ -95,3 +95,19 @@ def test_a_number_of_more_than_64_bits_is_refused_also_where_such_types_were_see
 def test_more_sections_than_memory_holds_are_refused_at_once() -> None:
     with pytest.raises(RuntimeError, match="bad_alloc"):
         torch.ones(3).tensor_split(10**12)
+
+
+@pytest.mark.parametrize("taken", [
+    torch.tensor, torch.as_tensor, torch.from_numpy, torch.asarray, torch.from_dlpack, torch.Tensor, torch.ones(1).new_tensor,
+    lambda x: torch.tensor([x, x])[0], lambda x: torch.stack([torch.tensor(list(x))])[0], lambda x: torch.zeros(2, 3) + x,
+    lambda x: torch.ones(2, 3) * x, lambda x: torch.utils.data.default_collate([x])[0],
+    lambda x: torch.from_numpy(x) + torch.zeros(3, dtype=torch.int64)])
+def test_arrays_that_were_unpickled_or_turned_to_native_bytes_are_as_any(taken: Any) -> None:
+    """Their dtype is another object than NumPy's own, and equal to it."""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    swapped = x.astype(">f4")
+    for array in (pickle.loads(pickle.dumps(x)), swapped.astype(swapped.dtype.newbyteorder("="))):
+        assert array.dtype is not x.dtype
+        t = taken(array)
+        assert t.tolist() == x.tolist() and t.numpy().dtype is x.dtype
+        assert (t @ torch.ones(3, 1)).tolist() == [[3.0], [12.0]]

@@ -84,7 +84,7 @@ def promote_types(a: Any, b: Any) -> Any:
             found = b
         else:
             found = np.promote_types(a, b)
-        _table[(a, b)] = found
+        found = _table[(a, b)] = np.dtype(found.type)      # NumPy's own object: that of an unpickled array is another one
     return found
 
 

@@ -36,7 +36,7 @@ def operand(value: Any, function: str, name: str = "other", position: int = 2) -
     if isinstance(value, (TensorBase, bool, int, float, complex)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
-        return wrap(np.asarray(value))
+        return wrap(dtypes.canonical(np.asarray(value)))
     raise TypeError(
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 

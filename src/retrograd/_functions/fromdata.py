@@ -66,8 +66,7 @@ def array_of(data: Any, want: Any) -> Any:
         array = data.array
         return array if want is None or want == array.dtype else convert(array, want)
     if isinstance(data, (np.ndarray, np.generic)):
-        array = np.asarray(data)
-        dtypes.of(array.dtype)
+        array = dtypes.canonical(np.asarray(data))
         check_strides(array)
         return array if want is None or want == array.dtype else convert(array, want)
     if isinstance(data, (bool, int, float, complex)):
@@ -77,7 +76,7 @@ def array_of(data: Any, want: Any) -> Any:
     elif hasattr(data, "__array__"):
         return array_of(np.asarray(data), want)
     else:
-        array = nested(data, want)
+        array = dtypes.canonical(nested(data, want))
     if want is None:
         return array
     dtypes.check_fits(array, want, want.name)
@@ -312,15 +311,15 @@ def from_numpy(ndarray: Any) -> Any:
     """A tensor on the array's memory.  TypeError for dtypes that tensors lack, ValueError for negative strides."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {dtypes.typename(ndarray)})")
-    dtypes.of(ndarray.dtype)
-    check_strides(ndarray)
+    array = dtypes.canonical(np.asarray(ndarray))
+    check_strides(array)
     if not ndarray.flags.writeable:
         warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
             "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
             "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
             "program.")
-    return wrap(np.asarray(ndarray))
+    return wrap(array)
 
 
 def check_strides(array: Any) -> None:
@@ -342,7 +341,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         array = np.asarray(Writable(np.from_dlpack(ext_tensor)))
     else:
         array = np.from_dlpack(ext_tensor)
-    dtypes.of(array.dtype)
+    array = dtypes.canonical(array)
     return wrap(array.copy() if copy or not array.flags.writeable else array)
 
 

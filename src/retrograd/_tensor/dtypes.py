@@ -132,6 +132,13 @@ def of(d: np.dtype[Any]) -> dtype:
     return _missed(d) if found is None else found
 
 
+def canonical(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array, with NumPy's own object for its dtype, which ops compare by identity: an array that was unpickled, or whose
+    bytes were swapped, has another, equal one."""
+    own: Any = of(array.dtype).numpy
+    return array if array.dtype is own else array.view(own)
+
+
 def _missed(d: np.dtype[Any]) -> dtype:
     if d.name == "bfloat16" and d.type is _ml_dtypes().bfloat16:
         _of[bfloat16.numpy] = bfloat16
