@@ -45,6 +45,19 @@ def script(tmp_path: Path) -> Any:
 # retrograd run
 
 
+def test_functions_of_our_own_are_known_in_a_run_where_they_name_modules_of_torch(tmp_path: Path) -> None:
+    (tmp_path / "dual.py").write_text("""
+import torch
+from torch.autograd import forward_ad
+weight = torch.nn.Linear(2, 1).weight
+with forward_ad.dual_level():
+    y = torch.nn.functional.linear(torch.ones(3, 2), forward_ad.make_dual(weight, torch.ones(1, 2)))
+    print(forward_ad.unpack_dual(y).tangent.tolist())
+""")
+    done = retrograd_("run", "dual.py", folder=tmp_path)
+    assert (done.stdout, done.stderr) == ("[[2.0], [2.0], [2.0]]\n", "")
+
+
 def test_standard_input_is_run_as_python_runs_it() -> None:
     text = "import sys, torch; print(__name__, sys.argv, repr(sys.path[0])); torch.nothing"
     ours = subprocess.run([sys.executable, "-m", "retrograd", "run", "-", "a", "-b"], input=text, capture_output=True,

@@ -12,7 +12,6 @@ import dis
 import functools
 import math
 import operator
-import sys
 import types
 import weakref
 from typing import Any
@@ -24,6 +23,7 @@ from .._engine.tensor import TensorBase
 from .._kernels import Function
 from .._missing import late_names
 from .._tensor import Tensor, dtypes
+from .._tensor.home import ours
 from .._tensor.size import Size
 from ..nn.module import Module
 from ..nn.parameter import Parameter
@@ -68,12 +68,6 @@ OPERATORS = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
 
 
 refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to torch.compiler.disable
-
-
-def ours(module: Any) -> bool:
-    """Is a module of that name retrograd's?  Under `retrograd run` its classes say torch's names."""
-    head = module.partition(".")[0] if isinstance(module, str) else ""
-    return head == "retrograd" or head == "torch" and sys.modules.get("torch") is sys.modules["retrograd"]
 
 
 class Reach:

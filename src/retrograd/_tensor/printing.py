@@ -13,6 +13,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase
 from .dtypes import get_default_dtype
+from .home import ours
 
 
 class _PrinterOptions:
@@ -117,7 +118,7 @@ def _str(t: Any, *, tensor_contents: str | None = None, extra: str = "") -> str:
 
 def _ours(cls: type) -> bool:
     """Is it Tensor, Parameter or Buffer, not somebody's subclass, whose name is shown?"""
-    return cls.__module__.partition(".")[0] in ("torch", "retrograd")       # the first under `retrograd run`
+    return ours(cls.__module__)
 
 
 def _graph_suffix(t: Any) -> str:

@@ -18,6 +18,7 @@ from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_vers
 from .._engine.warn import warn
 from .._rules import create, shape
 from .._tensor import dtypes
+from .._tensor.home import ours
 from .._tensor.nodes import SavedTensor, check_callable
 from ..utils.hooks import look
 
@@ -451,7 +452,7 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
             output = cls.forward(*args)
             cls.setup_context(node, args, output)
         else:
-            if not modes.usual and state().lenient and not cls.__module__.startswith("retrograd."):
+            if not modes.usual and state().lenient and not ours(cls.__module__):
                 raise RuntimeError(NEEDS_SETUP)
             output = cls.forward(node, *args)
     finally:
@@ -464,7 +465,7 @@ NO_RULE, NO_SETUP, NO_JVP = Function.backward, Function.setup_context, Function.
 
 def _dual(cls: Any, args: tuple[Any, ...]) -> bool:
     """Has an argument a tangent?  NotImplementedError where cls says nothing of those."""
-    if cls.__module__.startswith("retrograd.") or not any(FORWARD[-1].parts(a)[0] for a in args):
+    if ours(cls.__module__) or not any(FORWARD[-1].parts(a)[0] for a in args):
         return False
     if cls.jvp is NO_JVP:
         cls.jvp(None)

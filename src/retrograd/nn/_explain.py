@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from .._engine.tensor import TensorBase
+from .._tensor.home import ours
 
 KINDS = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
 OF_AUTOGRAD = re.compile(r"^Inference tensors |^Inplace update to inference tensor|^a (view of a )?leaf (v|V)ariable ")
@@ -90,7 +91,7 @@ def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
 
 def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:
     """What the layer got and what it expects; None for modules and for exceptions of the user's."""
-    if not is_ours(type(module).__module__) or OF_AUTOGRAD.search(str(error)):
+    if not ours(type(module).__module__) or OF_AUTOGRAD.search(str(error)):
         return None
     try:
         if raised_here(error) and OF_DTYPES.search(str(error)):
@@ -134,11 +135,7 @@ def raised_here(error: Any) -> bool:
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    return last is not None and is_ours(str(last.tb_frame.f_globals.get("__package__")))
-
-
-def is_ours(module: str) -> bool:
-    return module.partition(".")[0] in ("torch", "retrograd")      # the first under `retrograd run`
+    return last is not None and ours(str(last.tb_frame.f_globals.get("__package__")))
 
 
 def note(module: Any, path: str, text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from .._engine.modes import grad_on, modes, set_grad
 from .._engine.tensor import TensorBase, edits, wants_grad, wrap
 from .._engine.warn import warn
+from .._tensor.home import ours
 from ..utils.hooks import RemovableHandle, register
 from .hooks import Bound
 from .parameter import Parameter, is_lazy
@@ -333,8 +334,9 @@ def must_fit(module: Any, state_dict: Any) -> bool:
     code of the user's runs meanwhile."""
     wanted = 0
     for path, each in module.named_modules(remove_duplicate=False):
-        ours = type(each)._load_from_state_dict.__module__.partition(".")[0] == __name__.partition(".")[0]
-        if not ours or each._load_state_dict_pre_hooks or each._load_state_dict_post_hooks:
+        if not ours(type(each)._load_from_state_dict.__module__):
+            return False
+        if each._load_state_dict_pre_hooks or each._load_state_dict_post_hooks:
             return False
         if type(each).set_extra_state is not State.set_extra_state:
             return False
