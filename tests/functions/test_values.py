@@ -810,3 +810,21 @@ def test_angles_of_denormal_numbers_are_those_of_normal_ones() -> None:
     tiny = np.ldexp(np.rint(np.ldexp(np.stack([a, b]), 8)), -140).astype(np.float32)
     got = torch.atan2(*map(torch.from_numpy, tiny)).numpy()
     np.testing.assert_allclose(got, np.arctan2(*np.rint(np.ldexp(np.stack([a, b]).astype(np.float64), 8))), rtol=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_an_image_read_at_its_own_pixels_has_the_gradient_of_pytorchs_side(pytorch: Any, dtype: str, align_corners: bool) -> None:
+    """At a pixel's centre the derivative of bilinear reading jumps: rounding says which side's it is."""
+    for n in (2, 7, 11, 19, 28, 29, 31, 32, 64):
+        found: list[Any] = []
+        for lib in (pytorch, torch):
+            theta = lib.tensor([[[1.0, 0, 0], [0, 1, 0]]], dtype=getattr(lib, dtype))
+            places = lib.nn.functional.affine_grid(theta, (1, 1, n, n), align_corners=align_corners)
+            read = lib.from_numpy((found or [places.numpy()])[0].copy()).requires_grad_()
+            image = lib.arange(n * n, dtype=getattr(lib, dtype)).view(1, 1, n, n).sin()
+            lib.nn.functional.grid_sample(image, read, align_corners=align_corners).square().sum().backward()
+            found += [places.numpy(), read.grad.numpy()]
+        assert np.array_equal(found[0], found[2]) if dtype == "float32" else np.allclose(found[0], found[2], atol=1e-15)
+        np.testing.assert_allclose(found[1], found[3], rtol=1e-4, atol=1e-5 * n, err_msg=str(n))

@@ -9,11 +9,13 @@ import numpy as np
 
 from .._engine.tensor import wrap
 from .._engine.warn import warn
+from .._kernels import steps as kernels
 from .arguments import scalar_name, sized, tensor
 from .fromdata import check_room
 from .gather import gather
 from .pointwise import not_implemented, where
 
+WIDER = {np.dtype(np.float32): np.float64, np.dtype(np.float64): np.longdouble}
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 DEFAULT = (
@@ -53,8 +55,8 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
     check_room((size[0], *spaces, len(spaces) + 1), dtype)
     lines = []
     for n in spaces:
-        line = np.linspace(-1, 1, n, dtype=dtype) if n > 1 else np.zeros(1, dtype)
-        lines.append(line if align_corners or n == 0 else line * ((n - 1) / n))
+        line = kernels.linspace(-1, 1, n, dtype) if n > 1 else np.zeros(1, dtype)
+        lines.append(line if align_corners or n == 0 else line * (n - 1) / n)
     mesh = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*reversed(mesh), np.ones(spaces, dtype)], -1).reshape(1, -1, len(spaces) + 1).astype(dtype)
     points = wrap(np.broadcast_to(base, (size[0], *base.shape[1:])).copy()) @ theta.transpose(1, 2)
@@ -110,7 +112,7 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if input.array.dtype != grid.array.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
     sizes = tuple(input.array.shape[2:])
-    spots = [centred(grid.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]    # in pixels, first dim first
+    spots = [centred(grid.select(-1, d - 1 - k), sizes[k], d, align_corners) for k in range(d)]     # in pixels, first dim first
     if interpolation_mode == 2:
         taps = [cubic(p) for p in spots]
     else:
@@ -144,9 +146,19 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     return out
 
 
-def centred(p: Any, n: int, align_corners: bool) -> Any:
-    """-1..1 as pixel numbers"""
-    return (p + 1) * ((n - 1) / 2) if align_corners else ((p + 1) * n - 1) / 2
+def centred(p: Any, n: int, d: int, align_corners: bool) -> Any:
+    """-1..1 as pixel numbers, rounded as PyTorch's kernel for d dims rounds: at a pixel's centre the derivative jumps."""
+    if d == 3:
+        return (p + 1) / 2 * (n - 1) if align_corners else ((p + 1) * n - 1) / 2
+    if align_corners:
+        return (p + 1) * ((n - 1) / 2)
+    y = (p + 1) * (n / 2) - 0.5
+    wider = WIDER.get(y.array.dtype)
+    if wider is None:
+        return y
+    once = ((p.array + 1).astype(wider) * (n / 2) - 0.5).astype(y.array.dtype)      # a fused multiply-add rounds once
+    with np.errstate(invalid="ignore"):
+        return y + wrap(np.nan_to_num(once - y.array, nan=0.0))
 
 
 def inside(p: Any, n: int, padding: int, align_corners: bool) -> Any:
