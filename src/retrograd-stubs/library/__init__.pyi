@@ -11,6 +11,7 @@ from retrograd._small_modules.library import (
     _check_autograd as _check_autograd,
     _check_fake as _check_fake,
     _check_schema as _check_schema,
+    _copied as _copied,
     _entry as _entry,
     _found as _found,
     custom_op as custom_op,
