@@ -161,7 +161,7 @@ def test_ghost_norms_leave_alone_what_is_not_their_own() -> None:
 @wide
 @pytest.mark.parametrize("dtype", [F4, F8])
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize(("lead", "n", "m", "p"), [((), 4, 4, 4), ((), 70, 600, 31), ((2, 3), 9, 20, 16), ((5,), 40, 7, 21)])
+@pytest.mark.parametrize(("lead", "n", "m", "p"), [((), 6, 4, 6), ((), 70, 600, 31), ((2, 3), 9, 20, 16), ((5,), 40, 7, 21)])
 def test_products_into_given_memory(lead: Any, n: int, m: int, p: int, threads: int, dtype: Any) -> None:
     a, b, y = drawn((*lead, n, m), dtype), drawn((*lead, m, p), dtype, 1), np.full((*lead, n, p), np.nan, dtype)
     for left in orders(a):
