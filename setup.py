@@ -40,7 +40,8 @@ COMPILED = (
     "microscope/record/witness.py",
 )
 LIBRARY = "retrograd__mypyc"
-STRIP = ["-s"] if sys.platform == "linux" else []  # names that only debuggers of C read: 1.3 MB; Python's tracebacks use none
+# Without the names that only debuggers of C read: 1.3 MB.  Those of `_kernels` stay: tests/kernels/test_vectorised.py reads them.
+STRIP = ["-s"] if sys.platform == "linux" else []
 BUILDS = {"bdist_wheel", "build", "build_ext", "install"}
 
 opt_level = os.environ.get("RETROGRAD_OPT_LEVEL", "3")
@@ -135,7 +136,7 @@ def kernels() -> list[Extension]:
     headers = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / here).glob("*.h"))
     # Never -ffast-math: NaN must stay NaN, and it would flush denormal numbers in the whole process.
     vectors = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-    common: dict[str, Any] = {"include_dirs": [numpy.get_include()], "depends": headers, "extra_link_args": STRIP}
+    common: dict[str, Any] = {"include_dirs": [numpy.get_include()], "depends": headers}
     optimise = [f"-O{opt_level}", "-g0"] if os.name == "posix" else []
     if sanitize:        # of Python's flags -fwrapv would hide overflow
         optimise = [f"-fsanitize={sanitize}", "-O1", "-g1", "-fno-wrapv"]

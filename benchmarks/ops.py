@@ -94,7 +94,7 @@ WHY = (
     (r"eq_|ne_",
      "of complex numbers: 3 passes over their parts, then the bools are written as complex numbers, one by one"),
     (r"prod", "of complex numbers: np.multiply halves the row in vectors until 32 numbers are left, each time in new memory"),
-    (r"number / x|reciprocal|zero_", "of complex numbers: NumPy divides and fills them one by one; PyTorch takes vectors"),
+    (r"zero_", "of complex numbers: NumPy fills them one by one; PyTorch takes vectors"),
     (r"igammac?", "a sum of 20 to 100 terms for each number, until nothing changes"),
     (r"masked\..*", "np.where puts the neutral number where the mask does not hold; then NumPy reduces rows of 3 or 4"),
     (r"masked_scatter", "a mask that broadcasts is not the kernel's case: 9 NumPy calls, 85 % of the time"),

@@ -58,6 +58,7 @@ STATE = GENERATOR.state
 WINDOWS = (4, 4, 2, 2, 1, 1, 0, 0, 1, 1, 3, 3)
 x, v, sq, vol = ramp(3, 4), ramp(4), ramp(4, 4), ramp(2, 2, 4, 4)
 big = ramp(40, 40)
+waves = x + 1j * x
 heads = ramp(2, 2, 8, 16)
 GOOD: dict[str, list[tuple[Any, ...]]] = {
     "add_up": [(x, x + 1, True)], "takes": [(x, x + 1)], "once": [(np.exp, x)], "sum_rows": [(x, (4,)), (x, (1, 4))],
@@ -119,6 +120,8 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
     "middle": [(x, False), (x.astype("f8"), True), (index(3, 4), False)],
     "first": [(x, 1, True), (x.astype("f8"), 4, False), (index(3, 4), 3, True), (index(3, 4).astype("i4"), 2, False)],
     "same": [(x, x.copy()), (x, x + 1)],
+    "complex_times": [(waves, waves + 1), (waves, 2j), (waves.astype("D"), waves.astype("D"))],
+    "complex_over": [(waves, waves + 1), (1.0, waves), (waves.astype("D"), np.complex128(2)), (waves[0, 0].reshape(()), waves)],
     "prelu": [(ramp(2, 3, 4), ramp(3)), (x, ramp(1))], "clamp": [(x, 0.2, 0.5), (x, None, 0.5)],
     "nan_to_num": [(x, 0.0, 1.0, -1.0)], "lerp": [(x, x + 1, 0.3, 0.7)],
     "lerp_into": [(x, x + 1, 0.3, 0.7), (x, 2.0, 0.3, 0.7)], "add_scaled_into": [(x, x + 1, 0.5), (big, big + 1, -2)],

@@ -62,6 +62,8 @@ def functions() -> dict[str, list[tuple[int, str]]]:
             address, _, instruction = line.partition(":\t")
             body.append((int(address, 16), instruction + " "))
     if not any(name.endswith(GENERATIONS) for name in found):
+        if compiler() == TABLE.read_text().partition("\n")[0]:
+            pytest.fail("no loop has a version for each generation of x86-64, or the library's names are stripped")
         pytest.skip("this compiler makes one version of each loop")
     return found
 

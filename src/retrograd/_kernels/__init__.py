@@ -92,6 +92,7 @@ lerp* lerp_into*  (a, b, w, 1 - w)                               blend*      (a,
 add_scaled* add_scaled_into* (a, b, factor)                      _into: a gets the result, and is it
 add_product* add_quotient*   (x, a, b, factor)
 smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
+complex_times complex_over   (a, b) -> a * b, a / b, of complex64 and complex128; one of them may be one number
 """
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -179,7 +180,7 @@ NAMES += (      # element by element
     "angle", "nan_to_num", "lerp", "lerp_into", "blend", "add_scaled", "add_scaled_into", "add_product", "add_quotient",
     "smooth_l1", "huber", "elu",
     "softplus", "log_sigmoid", "rsqrt", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
-    "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
+    "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide", "complex_times", "complex_over")
 
 nn: Any
 try:

@@ -22,8 +22,10 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 \
     && !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define UNFUSED __attribute__((target_clones("avx2", "default")))       /* no product and sum in one rounding */
 #else
 #define CLONES
+#define UNFUSED
 #endif
 
 #if defined(_MSC_VER)

@@ -25,7 +25,7 @@
     _(angle) _(nan_to_num) _(lerp) _(lerp_into) _(blend) _(add_scaled) _(add_scaled_into) _(add_product) \
     _(add_quotient) _(smooth_l1) _(huber) _(elu) \
     _(softplus) _(log_sigmoid) _(rsqrt) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
-    _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide)
+    _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide) _(complex_times) _(complex_over)
 
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)

@@ -156,15 +156,15 @@ class MulBackward0(Scaling):
         return mul_into_kernel is not None and mul_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a * b
+        return by_parts.times(a, b) if modes.imaginary else a * b
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_mul(g, b)
-        return promote.times(g, b) if quick is None else quick
+        return by_parts.times(g, b) if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_mul(g, a)
-        return g * a if quick is None else quick
+        return by_parts.times(g, a) if quick is None else quick
 
 
 @final
@@ -178,11 +178,11 @@ class DivBackward0(Scaling):
         return div_into_kernel is not None and div_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.true_divide(a, b)
+        return by_parts.over(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_div(g, b)
-        return promote.over(g, b) if quick is None else quick
+        return by_parts.over(g, b) if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return -g * ((a / b) / b)
@@ -229,10 +229,8 @@ class NegBackward0(Unary):
                 "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
                 "use the `~` or `logical_not()` operator instead.")
         if x.dtype.kind == "c" and x.ndim and x.flags.c_contiguous:
-            y: Array = np.empty(x.shape, x.dtype)
             parts: Any = x.real.dtype           # NumPy's loop over them takes vectors, that over complex numbers does not
-            np.negative(x.view(parts), y.view(parts))
-            return y
+            return np.negative(x.view(parts)).view(x.dtype)
         return -x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -243,7 +241,7 @@ class NegBackward0(Unary):
 @final
 class ReciprocalBackward0(Unary):
     def forward(self, x: Array) -> Array:
-        return promote.to(1, x.dtype) / x
+        return by_parts.over(promote.to(1, x.dtype), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return -g * (y * y)
@@ -263,7 +261,9 @@ class PowBackward0(Unary):
         if mul_kernel is None or (type(n) is not int and type(n) is not float) or (n != 2 and n != 3):
             return None
         y = mul_kernel(x, x)
-        return y if n == 2 or y is None else mul_kernel(y, x)
+        if y is None:
+            return by_parts.quick_times(x, x) if n == 2 else None
+        return y if n == 2 else mul_kernel(y, x)
 
     def forward(self, x: Array) -> Array:
         x, n = promote.operands(x, self.exponent, promote.SAME)
@@ -444,17 +444,17 @@ def raised(x: Array, n: Any) -> Array:
     if (n == 3 and x.dtype.char == "e") or (n == -0.5 and x.dtype.kind == "V"):
         return raised(x.astype(promote.SINGLE), float(n)).astype(x.dtype)
     if n == 2:
-        return x * x
+        return by_parts.times(x, x)
     if n == 3:
-        return x * x * x
+        return by_parts.times(by_parts.times(x, x), x)
     if n == 0.5 and x.dtype.char != "e":
         return by_parts.of(np.sqrt, x)
     if n == -0.5 and x.dtype.char != "e":
-        return 1 / by_parts.of(np.sqrt, x)
+        return by_parts.over(1.0, by_parts.of(np.sqrt, x))
     if n == -1:
-        return 1 / x
+        return by_parts.over(1.0, x)
     if n == -2:
-        return 1 / (x * x)
+        return by_parts.over(1.0, by_parts.times(x, x))
     if n == 1:
         return +x
     return np.ones_like(x) if n == 0 else power(x, n)

@@ -449,7 +449,7 @@ class AddcmulBackward0(Nary):
         xs = together(xs)
         if promote.is_half(xs[0]):
             return like(wide(xs[0]) + wide(xs[1]) * wide(xs[2]) * np.float32(self.value), xs[0])
-        product = xs[1] * xs[2]
+        product = by_parts.times(xs[1], xs[2])
         return xs[0] + (product if self.value == 1 else product * self.value)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
@@ -486,7 +486,7 @@ class AddcdivBackward0(Nary):
         xs = together(xs)
         if promote.is_half(xs[0]):
             return like(wide(xs[0]) + wide(xs[1]) / wide(xs[2]) * np.float32(self.value), xs[0])
-        return xs[0] + xs[1] / xs[2] * self.value
+        return xs[0] + by_parts.over(xs[1], xs[2]) * self.value
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]

@@ -11,11 +11,16 @@ from typing import Any, Final
 
 import numpy
 
+from .._engine import promote
+from .._engine.modes import modes
 from .._engine.node import Array
+from .._kernels import kernel
 
 np: Final[Any] = numpy
 LN2: Final = 0.6931471805599453
 LN10: Final = 2.302585092994046
+quick_times: Final[Any] = kernel("complex_times")
+quick_over: Final[Any] = kernel("complex_over")
 MANY: Final = 256                           # so few take no longer one by one
 
 
@@ -32,6 +37,18 @@ def of(ufunc: Any, x: Array) -> Array:
     if odd is not None:
         y[odd] = ufunc(x[odd])
     return y
+
+
+def times(a: Any, b: Any) -> Any:
+    """a * b; one of them may be a number."""
+    y: Any = quick_times(a, b) if modes.imaginary else None
+    return promote.times(a, b) if y is None else y
+
+
+def over(a: Any, b: Any) -> Any:
+    """a / b; one of them may be a number."""
+    y: Any = quick_over(a, b) if modes.imaginary else None
+    return promote.over(a, b) if y is None else y
 
 
 def power(a: Any, b: Any) -> Array:
