@@ -27,6 +27,8 @@ torch.view_as_complex(torch.ones(3, 2, dtype=torch.int64)) | torch.view_as_compl
 torch.view_as_complex(torch.ones(()))
 torch.complex(x, x) | torch.complex(x, x.double()) | torch.complex(i, i) | torch.polar(x, x)
 torch.polar(x[:, None], x).shape
+torch.abs(z, out=torch.empty(3, dtype=torch.cfloat)) | torch.abs(z, out=torch.empty(3, dtype=torch.double))
+torch.abs(z, out=torch.empty(3, dtype=torch.int64)) | torch.abs(x, out=torch.empty(3, dtype=torch.double))
 z < z | z >= 1 | x > 1j | z == z | z != 1 | z == 1 + 2j | torch.maximum(z, z) | z.sort() | z.argmax() | z.clamp(0, 1)
 torch.relu(z) | z.floor()
 z % 2 | z // 2 | torch.atan2(z, z) | z.round() | z.erf() | torch.softmax(z, 0) | z.max() | z.min(0) | torch.max(z, z)

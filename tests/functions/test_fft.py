@@ -129,6 +129,9 @@ def test_transforms_of_many_numbers_are_pytorchs(call: str, installed: bool, mon
 def test_frequencies_of_no_points_or_no_distance_are_limits(torch: Any) -> None:
     assert str(torch.fft.fftfreq(4, 0)) == "tensor([nan, inf, -inf, -inf])"
     assert str(torch.fft.rfftfreq(0)) == "tensor([nan])"
+    assert str(torch.fft.rfftfreq(-1)) == "tensor([-0.])" and torch.fft.rfftfreq(-2).shape == (0,)
+    with pytest.raises(RuntimeError, match=r"negative dimension -1: \[-1\]"):
+        torch.fft.rfftfreq(-5)
     assert torch.fft.fftfreq(0).shape == (0,)
 
 

@@ -288,7 +288,10 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layo
              requires_grad: bool = False) -> Any:
     """The frequencies of the points of rfft."""
     dtypes.check_device(device)
-    return frequencies(np.arange(n // 2 + 1), n, d, out, dtype, requires_grad, "rfftfreq")
+    count = (n // 2 if n >= 0 else -(-n // 2)) + 1      # as C rounds, towards 0
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
+    return frequencies(np.arange(count), n, d, out, dtype, requires_grad, "rfftfreq")
 
 
 def shifted(x: Any, dim: Any, up: bool) -> Any:

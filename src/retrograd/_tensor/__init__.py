@@ -11,7 +11,7 @@ import numpy as np
 
 from .._engine import hooks
 from .._engine.dispatch import default, enrol, takes_part
-from .._engine.mirror import join
+from .._engine.mirror import behind, bits_of, join, turned
 from .._engine.modes import grad_on, inference_on, modes, state
 from .._engine.tensor import (
     TensorBase,
@@ -713,12 +713,13 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def __reduce_ex__(self, protocol: Any) -> Any:
         from ..utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
-        array, place = self.array, None
+        bits = bits_of(self)
+        array, place = behind(self.version.mirrors, self.array) if any(bits) else self.array, None
         root = owner(array)
         if root is not array and root.flags.c_contiguous and array.size:
             # a copy, so that pickle does not see the memory shared with another tensor: PyTorch's storages part here, too
-            array, place = root.copy(), (array.shape, address(array) - address(root), array.strides)
-        return _rebuild, (type(self), array, wants_grad(self), OrderedDict(), _attributes(self), place)
+            array, place = root.copy(), (array.shape, address(array) - address(root), array.strides, array.dtype)
+        return _rebuild, (type(self), array, wants_grad(self), OrderedDict(), _attributes(self), place, bits)
 
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in INTERNAL and not isinstance(vars(Tensor).get(n), Absent)]
@@ -750,12 +751,19 @@ def _shared_copy(array: Any, memo: Any) -> Any:
     return np.ndarray(array.shape, array.dtype, block, address(array) - address(root), array.strides)
 
 
-def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any, place: Any = None) -> Any:
-    """place: (shape, offset, strides in bytes) of a view of array"""
+def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any, place: Any = None, bits: Any = ()) -> Any:
+    """place: (shape, offset, strides in bytes, dtype) of a view of array   bits: is the view conjugated, negated?"""
     out = TensorBase.__new__(cls)
-    out.array = np.asarray(array, np.dtype(array.dtype.str) if array.dtype.kind != "V" else array.dtype)
+    out.array = array
     if place is not None:
-        out.array = np.ndarray(place[0], out.array.dtype, out.array, place[1], place[2])
+        size, offset, strides, dtype = place
+        out.array = np.ndarray(size, dtype, array, offset, strides)
+    out.array = np.asarray(out.array, np.dtype(out.array.dtype.str) if out.array.dtype.kind != "V" else out.array.dtype)
+    for on, turn in zip(bits, (np.conjugate, np.negative)):
+        if on:
+            mirrors: Any = []
+            out.array = turned(mirrors, out.array, turn)
+            shared_version(out).mirrors = mirrors
     out.rg = requires_grad
     follow(out, None)
     bump(out)
