@@ -30,7 +30,8 @@ x.numpy() | x.imag.numpy() | x.numpy(force=True) | torch.view_as_real(x) | x.vie
 x.view(torch.cdouble) | x.imag.view(torch.double) | x.__dlpack__() | x.conj_physical().is_conj() | x.mul_(2).is_conj()
 copy.deepcopy(x).is_conj() | pickle.loads(pickle.dumps(x)) == x | pickle.loads(pickle.dumps(x)).is_conj()
 pickle.loads(pickle.dumps(x.imag)).is_neg() | pickle.loads(pickle.dumps(a.imag[1])) | pickle.loads(pickle.dumps(a[0].real))
-pickle.loads(pickle.dumps(x[1].imag)) | pickle.loads(pickle.dumps(a.real.view(torch.int64)[0])) | pickle.loads(pickle.dumps(x)).T.mul_(1j)
+pickle.loads(pickle.dumps(x[1].imag)) | pickle.loads(pickle.dumps(a.real.view(torch.int64)[0]))
+pickle.loads(pickle.dumps(x)).T.mul_(1j)
 torch.vdot(x[0], a[0]) | a @ x | a @ a.mH | x == a | x.abs() | x[0, 0].item() | x._version | (a.mul_(2)._version, x._version)
 x.real._neg_view().is_neg() | a._neg_view()._neg_view().is_neg() | a.real._neg_view()._base is a.real._base
 torch._neg_view(a).sum() | (a._neg_view().mul_(2), a) | a._is_zerotensor() | copy.copy(x).is_conj()
