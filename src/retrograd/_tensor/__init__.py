@@ -714,7 +714,10 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         from ..utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
         bits = bits_of(self)
-        array, place = behind(self.version.mirrors, self.array) if any(bits) else self.array, None
+        array: Any = self.array
+        place: Any = None
+        if self.version is not None and self.version.mirrors and any(bits):
+            array = behind(self.version.mirrors, array)
         root = owner(array)
         if root is not array and root.flags.c_contiguous and array.size:
             # a copy, so that pickle does not see the memory shared with another tensor: PyTorch's storages part here, too
