@@ -60,6 +60,56 @@ def test_complex_layers_with_the_conjugates_where_they_belong(torch: Any) -> Non
     assert near(cap.grads().dots().diagonal(), flat.sum(1))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_a_bias_before_a_norm_is_covered_although_its_gradient_is_zero_but_for_rounding(torch: Any, dtype: str) -> None:
+    class Centred(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = torch.nn.Conv2d(1, 3, 3, dtype=getattr(torch, dtype))
+
+        def forward(self, x: Any) -> Any:
+            y = self.conv(x)
+            return y - y.mean((2, 3), keepdim=True)
+
+    model = Centred()
+    x, target = (torch.randn(64, n, size, size, dtype=getattr(torch, dtype)) for n, size in ((1, 16), (3, 14)))
+    with capture(model, check=True) as cap:
+        ((model(x * 0.01) - 30 * target).abs() ** 2).sum().backward()
+    assert max(cap.check().values()) < 1e-5 and cap.coverage().complete and cap.coverage().verified
+    model.conv.bias.register_hook(lambda g: g + 10)                     # a difference is told all the same
+    with capture(model, check=True) as cap:
+        ((model(x * 0.01) - 30 * target).abs() ** 2).sum().backward()
+    assert not cap.coverage().complete and "a hook on the parameter changed it" in str(cap.coverage())
+
+
+def test_complex_samples_that_depend_on_each_other_are_noticed(torch: Any) -> None:
+    class Mixed(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self, over: Any) -> None:
+            super().__init__()
+            self.over, self.first = over, torch.nn.Linear(4, 3, dtype=torch.cdouble)
+            self.last = torch.nn.Linear(3, 2, dtype=torch.cdouble)
+
+        def forward(self, x: Any) -> Any:
+            return self.last(self.over(self.first(x)))
+
+    x = torch.randn(6, 4, dtype=torch.cdouble)
+    for over, known in (
+            (lambda y: y - y.mean(0), False), (lambda y: y.conj() * 1j, True), (lambda y: torch.fft.fft(y, dim=0), False)):
+        with capture(Mixed(over), check=True) as cap:
+            (cap.model(x).abs() ** 2).sum().backward()
+        states = {row.name: row.status for row in cap.coverage().rows}
+        assert (states["first.weight"] != "whole batch") is known and states["last.weight"] == "factors"
+        assert cap.coverage().verified
+    order = torch.tensor([3, 0, 5, 1, 2, 4])
+    model = Mixed(lambda y: y)
+    with capture(model) as plain:
+        (model(x).abs() ** 2).sum().backward()
+    model.over = lambda y: y[order]
+    with capture(model) as cap:
+        (model(x).abs() ** 2).sum().backward()
+    assert near(cap.grads().norms(), plain.grads().norms())
+
+
 @pytest.mark.parametrize("used", [
     "w.mH", "w.H", "w.adjoint()", "w.conj()", "w.T.conj()", "w.conj().T", "w.mT", "w.conj() * 1j", "w * w.mH"])
 def test_a_complex_weight_may_be_used_conjugated(torch: Any, used: str) -> None:

@@ -88,8 +88,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         entries = []
         for three in zip(*at_inputs):
             if three[2] is not None and telling(T, three[2]):
-                first, second, last = ((T.zeros_like(three[2]) if g is None else g).movedim(cap.batch_dim, 0).reshape(N, -1)
-                                       for g in three)
+                first, second, last = (
+                    real(T, (T.zeros_like(three[2]) if g is None else g).movedim(cap.batch_dim, 0).reshape(N, -1)) for g in three)
                 entries.append((whose(T, first, second, last, even, own), list(range(N))))
         put_in_order(cap, run, entries)
 
@@ -146,7 +146,12 @@ def moves(node: Any, batch_dim: int) -> bool:
 
 def telling(T: Any, delta: Any) -> bool:
     """Does it tell anything?  Zeros, NaN and inf do not."""
-    return not delta.is_complex() and bool((delta != 0).any()) and bool(T.isfinite(delta).all())
+    return bool((delta != 0).any()) and bool(T.isfinite(delta).all())
+
+
+def real(T: Any, rows: Any) -> Any:
+    """Rows (N, everything else) of complex numbers by their parts: these, too, follow a real factor of the gradient above."""
+    return T.view_as_real(rows.resolve_conj()).reshape(len(rows), -1) if rows.is_complex() else rows
 
 
 def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float], own: list[float]) -> None:
@@ -168,16 +173,17 @@ def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float]
     use.form, use.apart, use.mixes = None, False, claimed
     k, three = seen[0]
     if use.origins and use.kind.kind in ("linear", "matmul", "embedding"):
-        first, second, last = ((T.zeros_like(three[2]) if d is None else d).reshape(-1, three[2].shape[-1]) for d in three)
+        first, second, last = (
+            real(T, (T.zeros_like(three[2]) if d is None else d).reshape(-1, three[2].shape[-1])) for d in three)
         use.rows = whose(T, first, second, last, even, own, once=False)
 
 
 def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> bool | None:
     """Is each sample where use.form has it, in output k?  None when that is nowhere."""
-    last = parts(use, k, three[2])
+    last = parts(T, use, k, three[2])
     if last is None:
         return None
-    first, second = (T.zeros_like(last) if d is None else parts(use, k, d) for d in three[:2])
+    first, second = (T.zeros_like(last) if d is None else parts(T, use, k, d) for d in three[:2])
     most = 1e-6 * float(last.abs().max())
     chosen = T.tensor(even, device=last.device) > 0
     if float(first[~chosen].abs().max()) > most or float(second[chosen].abs().max()) > most:
@@ -189,10 +195,10 @@ def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: lis
 
 def rows_below(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> list[int] | None:
     """Which sample of the outputs each row of output k is of, where use.form has the rows; None when they are not apart."""
-    last = parts(use, k, three[2])
+    last = parts(T, use, k, three[2])
     if last is None:
         return None
-    first, second = (T.zeros_like(last) if d is None else parts(use, k, d) for d in three[:2])
+    first, second = (T.zeros_like(last) if d is None else parts(T, use, k, d) for d in three[:2])
     return whose(T, first, second, last, even, own)
 
 
@@ -224,8 +230,13 @@ def whose(T: Any, first: Any, second: Any, last: Any, even: list[float], own: li
     return found if not once or len(set(there)) == len(there) else None
 
 
-def parts(use: Use, k: int, delta: Any) -> Any:
-    """delta (N, everything else), as it is taken to be; None when nothing is claimed."""
+def parts(T: Any, use: Use, k: int, delta: Any) -> Any:
+    """The real numbers of delta (N, everything else), as it is taken to be; None when nothing is claimed."""
+    rows = rows_of(use, k, delta)
+    return None if rows is None else real(T, rows)
+
+
+def rows_of(use: Use, k: int, delta: Any) -> Any:
     N = use.run.size
     kind = use.kind
     if kind is AGAIN or isinstance(kind, Elementwise):

@@ -660,7 +660,8 @@ class Capture(Waiting):
         """Relative error of the reconstructed gradient of every parameter that got one: {name: error}.
 
         The error is |reconstructed - arrived| over |arrived|, or over a thousandth of the whole gradient's norm where
-        that is more (some gradients are zero but for rounding).  A parameter beyond the tolerance of its dtype counts
+        that is more (some gradients are zero but for rounding); of a bias before a norm, whose gradients cancel each
+        other, over the sum of their sizes.  A parameter beyond the tolerance of its dtype counts
         as not covered from then on.  CaptureError when no gradient was watched: see capture(check=...).
         """
         self._drain()

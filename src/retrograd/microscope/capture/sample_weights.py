@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .batch_dims import FAR, LOSSES, MOVING, NLL, POINTWISE, SOFTMAX, UNREDUCED, Mixed, inputs, is_leaf, kind, signed
-from .batch_proof import parts
+from .batch_proof import rows_of
 from .runs import Run
 
 EXACT = {8: 2 ** 53, 4: 2 ** 24}                # whole numbers up to here, by bytes of a float
@@ -127,9 +127,9 @@ def own_terms(run: Run, loss: Any) -> Any:
     for use in reversed(run.uses):
         at, ids = loss.places.get(use.order, (None, None))
         if at is not None and use.apart and use.shapes == [tuple(at.shape)]:
-            rows = parts(use, 0, at)
+            rows = rows_of(use, 0, at)
             if rows is not None:
-                return share(turned(rows, use.turn), None if ids is None else turned(parts(use, 0, ids), use.turn), loss)
+                return share(turned(rows, use.turn), None if ids is None else turned(rows_of(use, 0, ids), use.turn), loss)
     for number, (at, ids) in loss.places.items():
         if number in run.outs:
             rows, of = (None if t is None else turned(t.movedim(run.outs[number], 0).reshape(run.size, -1), run.turn)
