@@ -35,8 +35,6 @@ GENERAL: tuple[str, ...] = (
     "x.conj() has memory of its own. An edit of either shows in the other, unless it is made through a NumPy array. "
     "After an edit of x, the grad_fn of x.conj() is AsStridedBackward0",
     "Complex gradients that are zero may differ in the sign of the zero",
-    "binary_cross_entropy_with_logits of complex targets and gaussian_nll_loss of complex numbers are refused; of "
-    "prelu, binary_cross_entropy and cross_entropy with real and complex arguments the error is another",
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
     "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
     "embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and scatter_reduce are "

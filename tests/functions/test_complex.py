@@ -14,7 +14,7 @@ from both_engines import both
 import retrograd
 
 START = {"z": "torch.tensor([1+2j, 3-4j, 0.5j])", "w": "torch.tensor([2-1j, 1j, 0.5], dtype=torch.cdouble)",
-         "x": "torch.tensor([1., 2., -3.])", "i": "torch.tensor([1, 2, 3])"}
+         "x": "torch.tensor([1., 2., -3.])", "i": "torch.tensor([1, 2, 3])", "F": "torch.nn.functional"}
 # What makes, shows and refuses complex numbers.
 EXPRESSIONS = """
 x.imag | x.real | x.conj() is x | z.real | z.imag | z.conj() | z.conj_physical() | z.resolve_neg() is z | z.is_complex()
@@ -96,6 +96,24 @@ torch.func.jacfwd(lambda x: x * 1j)(x) | torch.func.hessian(lambda z: z.abs().su
 torch.nn.LSTM(3, 2, dtype=torch.cdouble)(torch.outer(w, w))[0]
 x.half() + z | x.half() * w | z - x.half()[0] | z * x.bfloat16() | torch.cat([x.half(), z]) | torch.where(x > 0, x.half(), z)
 torch.result_type(x.half(), z) | torch.inner(z, x) | torch.inner(z, z) | torch.normal(0., z) | torch.bernoulli(z)
+F.prelu(z, x[:1]) | F.prelu(x, z[:1]) | F.prelu(z, z[:1]) | F.binary_cross_entropy(z, x) | F.binary_cross_entropy(x.sigmoid(), z)
+F.binary_cross_entropy(x.sigmoid(), x.sigmoid(), z) | F.binary_cross_entropy(z, z) | F.huber_loss(x, z) | F.huber_loss(z, x)
+F.cross_entropy(z, i[0]) | F.cross_entropy(z, x) | F.cross_entropy(x, z) | F.cross_entropy(z, z) | F.cross_entropy(x, i[0], z)
+F.nll_loss(x, i[0], z) | F.nll_loss(z, i[0]) | F.kl_div(z, x) | F.soft_margin_loss(x, z) | F.soft_margin_loss(z, x)
+F.conv1d(z[None], x[None, None]) | F.conv1d(x[None], z[None, None]) | F.conv1d(x[None], x[None, None], z[:1])
+F.conv_transpose1d(z[None], z[None, None], x[:1]) | F.conv_transpose1d(x[None], x[None, None], z[:1])
+F.conv_transpose2d(z[None, None], w[None, None, None]) | F.conv_transpose3d(x.view(1, 1, 1, 3), x.view(1, 1, 1, 1, 3), z[:1])
+F.layer_norm(x, (3,), z) | F.layer_norm(z, (3,), x) | F.layer_norm(z, (3,), z) | F.group_norm(x[None], 1, z)
+F.rms_norm(x, (3,), z)
+F.scaled_dot_product_attention(x[None], z[None], z[None]) | F.scaled_dot_product_attention(z[None], z[None], z[None])
+F.binary_cross_entropy_with_logits(x, z) | F.binary_cross_entropy_with_logits(x, z, x, reduction="none")
+F.binary_cross_entropy_with_logits(z, x) | F.binary_cross_entropy_with_logits(x, z, pos_weight=x)
+F.binary_cross_entropy_with_logits(x, x, z) | F.binary_cross_entropy_with_logits(x, x, pos_weight=z)
+F.binary_cross_entropy_with_logits(x.clone().requires_grad_(), z) | F.multilabel_soft_margin_loss(x, z)
+F.multilabel_soft_margin_loss(z, x) | F.hinge_embedding_loss(x, z) | F.hinge_embedding_loss(z, x) | F.hinge_embedding_loss(z, z)
+F.gaussian_nll_loss(z, z * 1j, x.abs()) | F.gaussian_nll_loss(z, x, x.abs(), full=True, reduction="none")
+F.gaussian_nll_loss(x, z, 0.5) | F.gaussian_nll_loss(z, z, z) | F.gaussian_nll_loss(z, z, 0.5) | F.gaussian_nll_loss(z, z, -0.5)
+pickle.loads(pickle.dumps(torch.nn.Parameter(z.conj()))).is_conj()
 z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j)
 """
 EDITS = """
@@ -109,7 +127,7 @@ z.sgn_() | z.sub_(1j, alpha=2) | z.index_add_(0, i - 1, w.cfloat())
 def told(torch: Any, expression: str, edit: bool = False) -> str:
     """The value as it prints, or the error's class and first line."""
     torch.manual_seed(0)
-    names = {"torch": torch}
+    names = {"torch": torch, "pickle": pickle}
     for name, made in START.items():
         names[name] = eval(made, names)
     with warnings.catch_warnings():
@@ -155,6 +173,8 @@ torch.addcmul(z, z, w, value=1j) | torch.lerp(z, w, 0.3) | torch.outer(z, w).mH 
 torch.addmm(torch.outer(z, z), torch.outer(z, w), torch.outer(w, z), alpha=2j)
 (z - w).square().mean().abs() | torch.dist(z, w) | torch.kron(z, w) | torch.tanh(z * x) | z.cosh() | z.log1p() | z.expm1()
 z.log2() | torch.var_mean(z)[0] | z.masked_fill(x > 0, 1j)
+torch.nn.functional.gaussian_nll_loss(z, w, x.abs(), reduction="none") | torch.nn.functional.gaussian_nll_loss(x, w, x * x)
+torch.nn.functional.multilabel_soft_margin_loss(x, w)
 """
 
 

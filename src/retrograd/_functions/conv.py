@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
+from .._engine.views import check_cast
 from .._rules import cast, conv, pad, shape
 from .._rules.conv import Geometry
 from .arguments import dim_of, tensor
@@ -220,7 +221,9 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
     elif x.array.dtype.kind == "b":
         kernels("slow_conv_dilated<>" if any(d != 1 for d in dilation) else "compute_columns3d" if len(sizes) == 5
                 else "slow_conv2d_cpu", x, "b")
-    check_dtypes(x, w, b if transposed and len(sizes) == 5 else None)
+    check_dtypes(x, w, b if transposed and (len(sizes) == 5 or x.array.dtype.kind == "c") else None)
+    if b is not None and b.array.dtype.kind == "c":
+        check_cast(b.array.dtype, x.array.dtype)
 
 
 def result_size(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, extra: Any) -> tuple[int, ...]:
@@ -236,10 +239,13 @@ def result_size(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, extra:
     return inside
 
 
-def check_dtypes(x: Any, *others: Any) -> None:
+def check_dtypes(x: Any, w: Any, b: Any) -> None:
     """RuntimeError for weights of another dtype than an input that has elements."""
-    for other in others:
+    for name, other in (("weight", w), ("bias", b)):
         if other is not None and x.array.dtype != other.array.dtype and x.array.size:
+            if x.array.dtype.kind == "c":
+                raise RuntimeError(f"Input type ({names.SHOWN[x.array.dtype.name]}) and {name} type "
+                                   f"({names.SHOWN[other.array.dtype.name]}) should be the same")
             raise RuntimeError(
                 f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[other.array.dtype.name]}")
 

@@ -11,19 +11,21 @@ from typing import Any
 import numpy as np
 
 from .._engine import names, promote
+from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._engine.warn import warn
-from .._rules import arith, choose, create, loss, number, pointwise, rounding, shape
+from .._rules import activation, arith, choose, create, loss, number, pointwise, rounding, shape
 from .._rules import reduce as sums
 from .._rules.cast import cast
 from .._rules.index import check_number
 from .._tensor import dtypes, size
-from .arguments import operand, refused, tensor
+from .arguments import operand, real_only, refused, tensor
 from .pointwise import not_implemented, xlogy
 
 NUMBERS = {"none": loss.NONE, "mean": loss.MEAN, "elementwise_mean": loss.MEAN, "sum": loss.SUM}
 FLOAT = dtypes.float32.numpy
+CLAMP = "clamp is not supported for complex types"
 
 
 def kind_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> int:
@@ -145,7 +147,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     own = x.array.dtype
-    if t.array.dtype.kind in "fV":
+    if t.array.dtype.kind in "fVc":
         check_cast(promote.result_dtype([x.array, t.array]), own)
     floats("huber_cpu", x, t)
     if t.array.dtype != own:                                # the result is of input's dtype
@@ -173,6 +175,7 @@ def binary_cross_entropy(
             "deprecated. Please ensure they have the same size.")
     w = None if weight is None else fitting(tensor(weight, "binary_cross_entropy", "weight", 3).array, a)
     unwidened(w, a)
+    real_weight(w, a)
     if b.dtype != a.dtype:
         raise RuntimeError(f"Found dtype {names.SCALAR[b.dtype.name]} but expected {names.SCALAR[a.dtype.name]}")
     floats("binary_cross_entropy", x)
@@ -187,6 +190,12 @@ def unwidened(w: Any, a: Any) -> None:
     if w is not None and w.ndim > a.ndim:
         whole = np.broadcast_shapes(a.shape, w.shape)
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(whole)}")
+
+
+def real_weight(w: Any, a: Any) -> None:
+    """RuntimeError when the weight would make the loss complex."""
+    if w is not None and w.dtype.kind == "c":
+        check_cast(w.dtype, a.dtype)
 
 
 def fitting(w: Any, a: Any) -> Any:
@@ -233,8 +242,21 @@ def binary_cross_entropy_with_logits(
         promote.check_broadcast(b, w)
     floats("log_sigmoid_cpu", x)
     unwidened(w, a)
+    for v in (w, p, None if p is None else b):
+        real_weight(v, a)
+    if b.dtype.kind == "c":
+        return reduced(complex_targets(x, t, w), kind)
     y = loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p).run(x, t)
     return y if b.dtype == a.dtype or y.array.dtype == b.dtype else cast(y, b.dtype)        # (1 - target) is multiplied in place
+
+
+def complex_targets(x: TensorBase, t: TensorBase, weight: Any) -> Any:
+    """binary_cross_entropy_with_logits of each element, for complex targets."""
+    if recording(x) or recording(t):
+        raise RuntimeError(
+            "binary_cross_entropy_with_logits does not support automatic differentiation for outputs with complex dtype.")
+    y = arith.sub(arith.mul(arith.rsub(t, 1), x), activation.logsigmoid(x))
+    return y if weight is None else arith.mul(y, wrap(weight))
 
 
 def kl_div(
@@ -257,6 +279,8 @@ def kl_div(
         kind = loss.SUM if reduction == "batchmean" else kind_of(reduction)
     if x.array.dtype.kind in "iub" or t.array.dtype.kind in "iub":
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if "c" in (x.array.dtype.kind, t.array.dtype.kind):
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:
         y = arith.mul(pointwise.exp(t), arith.sub(t, x))
     else:
@@ -300,6 +324,8 @@ def gaussian_nll_loss(
     elif not isinstance(var, TensorBase):
         raise refused("any", (var < 0,), "(Tensor input, *, Tensor out = None)",
                       "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)")
+    else:
+        real_only(v, "lt_cpu")
     if np.any(v.array < 0):
         raise ValueError("var has negative entry/entries")
     have = v.array.shape
@@ -310,6 +336,8 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
+    if v.array.dtype.kind == "c":
+        raise NotImplementedError(CLAMP)
     v = create.clone(v)
     v.detach().clamp_(min=eps)                          # outside the graph: the gradient passes the bound
     y = arith.mul(arith.add(pointwise.log(v), arith.div(arith.pow(arith.sub(x, t), 2), v)), 0.5)
@@ -320,6 +348,8 @@ def gaussian_nll_loss(
 
 def above(y: Any) -> Any:
     """max(y, 0)"""
+    if y.array.dtype.kind == "c":
+        raise NotImplementedError(CLAMP)
     return rounding.ClampMinBackward0(0).run(y)
 
 
@@ -357,7 +387,7 @@ def soft_margin_loss(
     if x.array.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
                            "use the `~` or `logical_not()` operator instead.")
-    check_cast(promote.default.float_, x.array.dtype)
+    check_cast(t.dtype if t.dtype.kind == "c" else promote.default.float_, x.array.dtype)
     whole = np.broadcast_shapes(x.array.shape, t.shape)
     if whole != x.array.shape:
         raise RuntimeError(f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(whole)}")

@@ -16,6 +16,7 @@ from .._rules.linalg import count
 from .._rules.shape import fold
 from . import reduce
 from .arguments import finish, tensor
+from .copies import warn_discarded
 from .pool import avg_pool2d, avg_pool3d
 
 quick_rms_norm = kernel("rms_norm")
@@ -278,6 +279,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     y = wide * pointwise.rsqrt(number.AddBackward1(small).run(square))
     if weight is not None:
         y = y * weight
+    warn_discarded(y, own)
     return in_rows(y if y.array.dtype == own else cast.cast(y, own))
 
 

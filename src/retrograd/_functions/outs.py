@@ -132,7 +132,7 @@ def into(function: str, y: Any, out: Any, inputs: list[Any]) -> Any:
             np.copyto(out.array, y.array)
             bump(out)
             return out
-        return write_out(y, out, overload(function, inputs), *inputs)
+        return write_out(y, out, overload(function, inputs, out), *inputs)
     if isinstance(out, TensorBase) or len(out) != len(y):
         raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors")
     pairs = list(zip(y, out, strict=True))
@@ -165,11 +165,12 @@ def distinct(a: Any, b: Any) -> bool:
     return owner is not other and type(owner) is type(other) is np.ndarray and owner.base is other.base is None
 
 
-def overload(function: str, inputs: list[Any]) -> str:
+def overload(function: str, inputs: list[Any], out: Any) -> str:
     """The function's name, with its overload's where that decides."""
     count = len(inputs)
-    if function in ("abs", "absolute") and count and inputs[0].array.dtype.kind == "c":
-        return "abs.complex"
+    if function in ("abs", "absolute") and count and inputs[0].array.dtype.kind == "c" and isinstance(out, TensorBase):
+        have = out.array.dtype
+        return "abs.complex" if have.kind != "c" or have == inputs[0].array.dtype else function
     if count > 1 and function in ("clamp", "clip", "clamp_min", "clamp_max", "max", "min"):
         return f"{function}.other"
     return "lerp.number" if function == "lerp" and count == 2 else function

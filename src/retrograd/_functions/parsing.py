@@ -12,6 +12,7 @@ import functools
 import inspect
 import operator
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -409,7 +410,7 @@ class Checks:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.refusal is not None:
-            refuse_complex(self.refusal, [*args, *kwargs.values()])
+            refuse_complex(self, args, kwargs)
         key: Any = (*map(type, args),)
         if kwargs:
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
@@ -493,16 +494,33 @@ def refusals() -> dict[str, tuple[str, str, bool]]:
     return found
 
 
-def refuse_complex(refusal: tuple[str, str, bool], values: Any) -> None:
+# What compares the dtypes of its arguments before it looks for a kernel.
+COMPARE = frozenset("""binary_cross_entropy cross_entropy group_norm huber_loss layer_norm nll_loss prelu
+    scaled_dot_product_attention""".split())
+
+
+def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """PyTorch's error where one of the tensors is complex."""
-    kind, text, recorded = refusal
-    given = tensors_in(values)
+    kind, text, recorded = check.refusal
+    given = tensors_in([*args, *kwargs.values()])
     if recorded and not any(map(recording, given)):
         return
     for x in given:
         if x.array.dtype.kind == "c":
+            if check.name in COMPARE:
+                compare_dtypes(check, args, kwargs)
             name = x.array.dtype.name
             raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))
+
+
+def compare_dtypes(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """What the function itself says of dtypes that differ; nothing, if it would compute with them."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        try:
+            check.f(*args, **kwargs)
+        except (NotImplementedError, TypeError):
+            return
 
 
 class Parsed(Checks):

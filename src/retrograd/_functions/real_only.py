@@ -74,11 +74,6 @@ REFUSED: Final = {
         'binary_cross_entropy'
     ),
     ('NotImplementedError',
-     '"log_sigmoid_cpu" not implemented for \'{}\''
-     ): (
-        'binary_cross_entropy_with_logits logsigmoid multilabel_soft_margin_loss'
-    ),
-    ('NotImplementedError',
      '"searchsorted_out_cpu" not implemented for \'{}\''
      ): (
         'bucketize'
@@ -101,7 +96,7 @@ REFUSED: Final = {
     ('NotImplementedError',
      'clamp is not supported for complex types'
      ): (
-        'clamp clip cosine_embedding_loss hardtanh hinge_embedding_loss margin_ranking_loss relu relu6'
+        'clamp clip cosine_embedding_loss hardtanh margin_ranking_loss relu relu6'
     ),
     ('NotImplementedError',
      '"minimum_cpu" not implemented for \'{}\''
@@ -225,11 +220,6 @@ REFUSED: Final = {
         'frexp'
     ),
     ('NotImplementedError',
-     '"lt_cpu" not implemented for \'{}\''
-     ): (
-        'gaussian_nll_loss less lt'
-    ),
-    ('NotImplementedError',
      '"ge_cpu" not implemented for \'{}\''
      ): (
         'ge greater_equal'
@@ -344,11 +334,6 @@ REFUSED: Final = {
      ): (
         'isposinf'
     ),
-    ('RuntimeError',
-     'kl_div: Complex inputs not supported.'
-     ): (
-        'kl_div'
-    ),
     ('NotImplementedError',
      '"kthvalue_cpu" not implemented for \'{}\''
      ): (
@@ -370,6 +355,11 @@ REFUSED: Final = {
         'leaky_relu'
     ),
     ('NotImplementedError',
+     '"lt_cpu" not implemented for \'{}\''
+     ): (
+        'less lt'
+    ),
+    ('NotImplementedError',
      '"lgamma_vml_cpu" not implemented for \'{}\''
      ): (
         'lgamma special_gammaln'
@@ -383,6 +373,11 @@ REFUSED: Final = {
      '"logit_cpu" not implemented for \'{}\''
      ): (
         'logit special_logit'
+    ),
+    ('NotImplementedError',
+     '"log_sigmoid_cpu" not implemented for \'{}\''
+     ): (
+        'logsigmoid'
     ),
     ('NotImplementedError',
      '"max_pool2d" not implemented for \'{}\''

@@ -713,11 +713,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def __reduce_ex__(self, protocol: Any) -> Any:
         from ..utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
-        bits = bits_of(self)
-        array: Any = self.array
+        array, bits = _plain(self)
         place: Any = None
-        if self.version is not None and self.version.mirrors and any(bits):
-            array = behind(self.version.mirrors, array)
         root = owner(array)
         if root is not array and root.flags.c_contiguous and array.size:
             # a copy, so that pickle does not see the memory shared with another tensor: PyTorch's storages part here, too
@@ -739,6 +736,12 @@ _want: Any = vars(Tensor)["requires_grad"].fset         # before anybody is told
 def _attributes(t: Any) -> dict[str, Any]:
     """What the user hung on the tensor.  (Uncompiled, our own fields sit in the same dictionary.)"""
     return {name: value for name, value in t.__dict__.items() if name not in INTERNAL}
+
+
+def _plain(t: Any) -> tuple[Any, tuple[bool, bool]]:
+    """Its array in the memory that is no mirror, and whether it shows that conjugated, negated."""
+    bits = bits_of(t)
+    return behind(t.version.mirrors, t.array) if any(bits) else t.array, bits
 
 
 def _shared_copy(array: Any, memo: Any) -> Any:

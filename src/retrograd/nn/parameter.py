@@ -10,7 +10,7 @@ from .._engine.dispatch import takes_part
 from .._engine.tensor import TensorBase, follow, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
-from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild, _want
+from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _plain, _rebuild, _want
 from .._tensor.dtypes import check_device, get_default_dtype, of
 from .._tensor.printing import _str
 
@@ -48,7 +48,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return out
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), _attributes(self))
+        array, bits = _plain(self)
+        return _rebuild, (type(self), array, wants_grad(self), OrderedDict(), _attributes(self), None, bits)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + _str(self, tensor_contents=tensor_contents)
