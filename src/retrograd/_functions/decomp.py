@@ -23,13 +23,13 @@ EIGH = named("linalg_eigh", "eigenvalues", "eigenvectors")
 
 
 def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
-    """L with A = L Lt (Ut U if upper); LinAlgError unless positive-definite."""
+    """The lower factor L with A = L L^H; the upper one U with A = U^H U if upper.  LinAlgError unless A is positive definite."""
     x = squares(A, "linalg.cholesky")
     return decomp.cholesky(x, upper)
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """(L, info): info is 0, or, unless check_errors, the order of the first leading minor that is not positive-definite."""
+    """(L, info): info is 0, or the order of the first leading minor not positive definite; check_errors raises."""
     x = squares(A, "linalg.cholesky_ex")
     op = decomp.LinalgCholeskyExBackward0(upper, "linalg.cholesky_ex" if check_errors else "")
     y: Any = op.run(x)
@@ -37,26 +37,26 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out:
 
 
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """Old name of torch.linalg.cholesky."""
+    """torch.linalg.cholesky under its old name."""
     x = squares(input, "cholesky")
     return decomp.old_cholesky(x, upper)
 
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """X with A X = input, given the Cholesky factor input2 of A."""
+    """The solution X of A X = input, from the Cholesky factor input2 of A."""
     low = decomp.mH(input2) if upper else input2
     half = decomp.solve_triangular(low, input, False, True, False)
     return decomp.solve_triangular(decomp.mH(low), half, True, True, False)
 
 
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """A^-1, given the Cholesky factor of A."""
+    """The inverse of A, from its Cholesky factor."""
     eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
     return cholesky_solve(wrap(eye), input, upper)
 
 
 def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
-    """(Q, R); mode 'reduced', 'complete' or 'r' (Q empty)."""
+    """The QR decomposition (Q, R); mode is 'reduced', 'complete' or 'r' (Q is empty)."""
     x = matrices(A, "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
@@ -65,17 +65,17 @@ def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
 
 
 def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
-    """Old form of torch.linalg.qr."""
+    """torch.linalg.qr in its old form."""
     return QR["qr"](decomp.qr(matrices(input, "linalg.qr"), "reduced" if some else "complete"))
 
 
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: Any = None, out: Any = None) -> Any:
-    """(U, S, Vh) with A = U diag(S) Vh, S falling."""
+    """The singular value decomposition (U, S, Vh) with A = U diag(S) Vh; S is in descending order."""
     return LINALG_SVD(decomp.svd(matrices(A, "linalg.svd"), full_matrices, "linalg.svd"))
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
-    """(U, S, V): V, not its transpose, as in old PyTorch."""
+    """The singular value decomposition (U, S, V) in its old form: V, not its conjugate transpose."""
     x = input
     if x.ndim < 2:
         raise RuntimeError(f"linalg.svd: input should have at least 2 dimensions, but has {x.ndim} dimensions instead")
@@ -89,19 +89,19 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
-    """Singular values, falling."""
+    """The singular values, in descending order."""
     x = matrices(A, "linalg.svd")
     return decomp.svd(x, False, "linalg.svd")[1]
 
 
 def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """(eigenvalues rising, eigenvectors) of symmetric matrices; reads one triangle."""
+    """(eigenvalues, eigenvectors) of symmetric or Hermitian matrices, in ascending order; reads one triangle."""
     x = squares(A, "linalg.eigh")
     return EIGH(decomp.eigh(x, lower_half(UPLO)))
 
 
 def eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """Eigenvalues of symmetric matrices, rising."""
+    """The eigenvalues of symmetric or Hermitian matrices, in ascending order."""
     x = squares(A, "linalg.eigvalsh")
     return decomp.eigh(x, lower_half(UPLO))[0]
 
@@ -113,10 +113,10 @@ def lower_half(uplo: str) -> bool:
 
 
 def eig(A: Any, *, out: Any = None) -> Any:
-    """(eigenvalues, eigenvectors) of square matrices, complex."""
+    """(eigenvalues, eigenvectors) of square matrices; both are complex."""
     return EIG(decomp.eig(squares(A, "linalg.eig")))
 
 
 def eigvals(A: Any, *, out: Any = None) -> Any:
-    """Eigenvalues of square matrices, complex."""
+    """The eigenvalues of square matrices, as complex numbers."""
     return decomp.eig(squares(A, "linalg.eigvals"))[0]

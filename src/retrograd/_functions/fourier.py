@@ -121,12 +121,12 @@ def transform(x: Any, dims: tuple[int, ...], counts: list[int], mode: int, forwa
 
 
 def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
-    """The discrete Fourier transform along dim, of n points."""
+    """The discrete Fourier transform along dim; x is cut or padded with zeros to n points."""
     return along(input, n, dim, norm, out, "fft", True)
 
 
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
-    """The inverse of fft."""
+    """The inverse discrete Fourier transform along dim."""
     return along(input, n, dim, norm, out, "ifft", False)
 
 
@@ -138,19 +138,19 @@ def along(input: Any, n: int | None, dim: int, norm: str | None, out: Any, name:
 
 
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
-    """The discrete Fourier transform over dims, of s points."""
+    """The discrete Fourier transform over dims; x is cut or padded with zeros to s points."""
     dims, counts = several(input, s, dim)
     return given(transform(floating(input, True), dims, counts, mode_of(norm, True), True), out, "fftn", input)
 
 
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
-    """The inverse of fftn."""
+    """The inverse discrete Fourier transform over dims."""
     dims, counts = several(input, s, dim)
     return given(transform(floating(input, True), dims, counts, mode_of(norm, False), False), out, "ifftn", input)
 
 
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
-    """The first half of the transform of real numbers: n // 2 + 1 points, the others being their conjugates."""
+    """The transform of real numbers: its first n // 2 + 1 points, since the rest are their conjugates."""
     x = real_only(input, "rfft")
     at = one(x, dim)
     count = points(x.array.shape[at] if n is None else n)
@@ -158,7 +158,7 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
-    """The inverse of rfft: n real numbers, by default 2 (m - 1)."""
+    """The inverse of rfft: n real numbers, by default 2 (m - 1) for m points."""
     return given(back(floating(input, True), n, dim, mode_of(norm, False)), out, "irfft", input)
 
 
@@ -169,7 +169,7 @@ def back(x: Any, n: int | None, dim: int, mode: int) -> Any:
 
 
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
-    """The transform of a signal of which one half is the conjugate of the other: n real numbers."""
+    """The transform of a Hermitian signal, given by its first half: n real numbers."""
     x = floating(input, True)
     one(x, dim)
     return given(back(complexes.conj(x), n, dim, mode_of(norm, True)), out, "hfft", input)
@@ -197,7 +197,7 @@ def halves(input: Any, s: Any, dim: Any, name: str, words: str) -> tuple[Any, tu
 
 
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
-    """The transform of real numbers over dims, of the last of them the first half."""
+    """The transform of real numbers over dims; only the first half along the last of them."""
     x, dims, counts = halves(input, s, dim, "rfftn", "{} expects a real-valued input tensor, but got {}")
     return given(fourier.r2c(x, dims, mode_of(norm, True), True, counts[-1]), out, "rfftn", input)
 
@@ -233,32 +233,32 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, 
 
 
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """fftn over two dims."""
+    """fftn over the last two dims, or those of dim."""
     return fftn(input, s, dim, norm, out=out)
 
 
 def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """ifftn over two dims."""
+    """ifftn over the last two dims, or those of dim."""
     return ifftn(input, s, dim, norm, out=out)
 
 
 def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """rfftn over two dims."""
+    """rfftn over the last two dims, or those of dim."""
     return rfftn(input, s, dim, norm, out=out)
 
 
 def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """irfftn over two dims."""
+    """irfftn over the last two dims, or those of dim."""
     return irfftn(input, s, dim, norm, out=out)
 
 
 def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """hfftn over two dims."""
+    """hfftn over the last two dims, or those of dim."""
     return hfftn(input, s, dim, norm, out=out)
 
 
 def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-    """ihfftn over two dims."""
+    """ihfftn over the last two dims, or those of dim."""
     return ihfftn(input, s, dim, norm, out=out)
 
 
@@ -276,7 +276,7 @@ def frequencies(k: Any, n: int, d: float, out: Any, dtype: Any, requires_grad: b
 
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
             requires_grad: bool = False) -> Any:
-    """The frequencies of the points of fft, in cycles per unit of d, the distance of the samples."""
+    """The frequencies of the n points of fft, in cycles per unit of the sample spacing d."""
     dtypes.check_device(device)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
@@ -286,7 +286,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layou
 
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Any:
-    """The frequencies of the points of rfft."""
+    """The frequencies of the n // 2 + 1 points of rfft, in cycles per unit of the sample spacing d."""
     dtypes.check_device(device)
     count = (n // 2 if n >= 0 else -(-n // 2)) + 1      # as C rounds, towards 0
     if count < 0:
@@ -301,7 +301,7 @@ def shifted(x: Any, dim: Any, up: bool) -> Any:
 
 
 def fftshift(input: Any, dim: Any = None) -> Any:
-    """The frequency 0 moved from the start to the middle."""
+    """Move the zero frequency from the start to the middle."""
     return shifted(input, dim, True)
 
 

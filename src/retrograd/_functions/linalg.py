@@ -37,7 +37,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 
 
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
-    """Vector norm, or matrix norm when ord is given for a matrix or dim names two dims."""
+    """The norm of a vector, or of a matrix when ord is given for a matrix or dim names two dims."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if dim is None:
@@ -59,7 +59,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out
 def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None,
 ) -> Any:
-    """Norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
+    """The norm of matrices; ord is "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
     x = A
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
@@ -111,7 +111,7 @@ def nothing(y: Any, dim: int, keepdim: bool, ord: Any) -> Any:
 
 
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
-    """Condition number: ratio of extreme singular values, or |A| |A^-1| in the norm p (inf for singular matrices)."""
+    """The condition number: the ratio of the extreme singular values, or |A| |A^-1| in the norm p (inf for singular matrices)."""
     x = matrices(A, "linalg.cond")
     if p is None or p == 2 or p == -2:
         s = svdvals(x)
@@ -135,26 +135,26 @@ TRIANGULAR_SOLVE = named("triangular_solve", "solution", "cloned_coefficient")
 
 
 def inv(A: Any, *, out: Any = None) -> Any:
-    """A^-1; LinAlgError when singular."""
+    """The inverse of square matrices; LinAlgError if one is singular."""
     x = squares(A, "linalg.inv")
     return decomp.inv(x)
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
-    """(inverse, info); here a singular matrix always raises."""
+    """(inverse, info); unlike in PyTorch, a singular matrix always raises."""
     x = squares(A, "linalg.inv")
     return INV_EX((decomp.inv(x), zeros_info(x)))
 
 
 def inverse(input: Any, *, out: Any = None) -> Any:
-    """torch.linalg.inv"""
+    """torch.linalg.inv."""
     return inv(input)
 
 
 def pinv(
     A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
-    """Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
+    """The Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
     if A.ndim < 2 or A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2:
         raise RuntimeError(
             f"linalg.pinv({kind_of(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions of "
@@ -180,12 +180,12 @@ def cutoff(x: Any, atol: Any, rtol: Any) -> Any:
 
 
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
-    """torch.linalg.pinv"""
+    """torch.linalg.pinv."""
     return pinv(input, rcond)
 
 
 def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
-    """X with A X = B (X A = B unless left); B may be a vector.  LinAlgError when A is singular."""
+    """The solution X of A X = B, or of X A = B unless left; B may be a vector.  LinAlgError if A is singular."""
     x = squares(A, "linalg.solve")
     if x.array.dtype != B.array.dtype:
         raise RuntimeError(
@@ -205,14 +205,14 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """(result, info); here a singular matrix always raises."""
+    """(result, info); unlike in PyTorch, a singular matrix always raises."""
     return SOLVE_EX((solve(A, B, left=left), zeros_info(A)))
 
 
 def solve_triangular(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Any = None,
 ) -> Any:
-    """X with A X = B (X A = B unless left), reading one triangle of A only."""
+    """The solution X of A X = B, or of X A = B unless left, for a triangular A: only that triangle is read."""
     name = "linalg.solve_triangular"
     for letter, x in (("A", A), ("B", B)):
         if x.ndim < 2:
@@ -229,14 +229,14 @@ def solve_triangular(
 def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None,
 ) -> Any:
-    """Old form of torch.linalg.solve_triangular; returns (solution, copy of A)."""
+    """torch.linalg.solve_triangular in its old form; returns (solution, copy of A)."""
     a = shape.mT(A) if transpose else A
     y = decomp.solve_triangular(a, input, upper != transpose, True, unitriangular)
     return TRIANGULAR_SOLVE((y, create.clone(A)))
 
 
 def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
-    """(solution, residuals, rank, singular_values) of least squares; B (*, n) or (*, n, k)."""
+    """Least squares: (solution, residuals, rank, singular_values); B is (*, n) or (*, n, k)."""
     if A.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     if B.ndim < 1:
@@ -271,7 +271,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
 
 
 def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
-    """X with tensordot(A, X, X.ndim) = B."""
+    """The solution X of tensordot(A, X, X.ndim) = B."""
     a, b = A, B
     if dims is not None:
         moved = [dim_of(d, a.ndim) for d in dims]
@@ -287,7 +287,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
 
 
 def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
-    """The tensor that undoes tensordot(A, ., A.ndim - ind)."""
+    """The inverse of the map X -> tensordot(A, X, A.ndim - ind)."""
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
     head, tail = tuple(A.array.shape[:ind]), tuple(A.array.shape[ind:])
@@ -302,28 +302,28 @@ SLOGDET = {name: named(name, "sign", "logabsdet") for name in ("linalg_slogdet",
 
 
 def matrix_exp(A: Any) -> Any:
-    """exp(A) of square matrices."""
+    """The exponential of square matrices."""
     return decomp.matrix_exp(squares(A, "linalg.matrix_exp"))
 
 
 def det(A: Any, *, out: Any = None) -> Any:
-    """Determinant.  The gradient at singular matrices is that of the cofactors."""
+    """The determinant; its gradient at singular matrices comes from the cofactors."""
     x = squares(A, "linalg.det")
     return finish(decomp.det(x), out, "linalg_det", x)
 
 
 def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
-    """(sign, log |det|)"""
+    """(sign, log |det|) of square matrices."""
     return SLOGDET["linalg_slogdet"](decomp.slogdet(squares(A, "linalg.slogdet")))
 
 
 def slogdet(input: Any, *, out: Any = None) -> Any:
-    """(sign, log |det|)"""
+    """(sign, log |det|) of square matrices."""
     return SLOGDET["slogdet"](decomp.slogdet(squares(input, "linalg.slogdet")))
 
 
 def logdet(input: Any) -> Any:
-    """log det; nan where the determinant is negative."""
+    """The logarithm of the determinant; nan where that is negative."""
     sign, log = decomp.slogdet(squares(input, "linalg.slogdet"))
     if sign.array.dtype.kind == "c":
         return pointwise.log(sign) + log
@@ -332,7 +332,7 @@ def logdet(input: Any) -> Any:
 
 
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
-    """The n-th power by squaring; of the inverse when n is negative."""
+    """The n-th power by repeated squaring; of the inverse if n is negative."""
     if input.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     square(input, "linalg.matrix_power")
@@ -363,7 +363,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 def matrix_rank(
     A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
-    """How many singular values exceed max(atol, rtol * the largest)."""
+    """The rank: how many singular values exceed max(atol, rtol * the largest)."""
     x = matrices(A, "linalg.matrix_rank")
     a: Any = x.array
     decomp.check_finite(a, "linalg.eigh" if hermitian else "linalg.svd")
@@ -383,7 +383,7 @@ def matrix_rank(
 
 
 def vander(x: Any, *, N: Any = None) -> Any:
-    """(..., n, N) powers of the numbers in x (..., n), from the zeroth on."""
+    """The Vandermonde matrix (..., n, N): powers 0 to N - 1 of the numbers in x (..., n)."""
     a = x if x.array.ndim else x.unsqueeze(0)
     n = a.array.shape[-1] if N is None else int(N)
     if n <= 1:

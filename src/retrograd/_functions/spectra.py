@@ -53,7 +53,7 @@ def stft(
     pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Any:
-    """Transforms of windows of n_fft samples, hop_length apart: (..., frequencies, windows).
+    """The short-time Fourier transform: (..., frequencies, frames) of windows of n_fft samples, hop_length apart.
 
     input (samples,) or (N, samples); center: windows lie around their samples, so the ends are padded.
     """
@@ -130,7 +130,7 @@ def istft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None, center: bool = True,
     normalized: bool = False, onesided: bool | None = None, length: int | None = None, return_complex: bool = False,
 ) -> Any:
-    """The inverse of stft: windows added up where they overlap, over the sum of their squared weights."""
+    """The inverse of stft: frames are overlapped, added and divided by the sum of the squared windows."""
     x = input
     if window is None:
         warn_once(LOSES)

@@ -319,11 +319,11 @@ class Methods(TensorBase):
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int8."""
     def cholesky(self, upper: _bool = False) -> Tensor:
-        """Old name of torch.linalg.cholesky."""
+        """torch.linalg.cholesky under its old name."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """A^-1, given the Cholesky factor of A."""
+        """The inverse of A, from its Cholesky factor."""
     def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Tensor:
-        """X with A X = input, given the Cholesky factor input2 of A."""
+        """The solution X of A X = input, from the Cholesky factor input2 of A."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most `chunks` views of equal size along dim, the last one smaller."""
     @overload
@@ -435,7 +435,7 @@ class Methods(TensorBase):
     def deg2rad_(self) -> Tensor:
         """In place: deg2rad."""
     def det(self) -> Tensor:
-        """Determinant.  The gradient at singular matrices is that of the cofactors."""
+        """The determinant; its gradient at singular matrices comes from the cofactors."""
     def diag(self, diagonal: _int = 0) -> Tensor:
         """Of a matrix its diagonal (a copy), of a vector the matrix with that diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
@@ -749,7 +749,7 @@ class Methods(TensorBase):
     def int(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int32."""
     def inverse(self) -> Tensor:
-        """torch.linalg.inv"""
+        """torch.linalg.inv."""
     def is_complex(self) -> _bool:
         """Is the dtype complex?"""
     def is_conj(self) -> _bool:
@@ -897,7 +897,7 @@ class Methods(TensorBase):
     def logcumsumexp(self, dim: _int) -> Tensor:
         """log of the running sum of exp(input) along dim."""
     def logdet(self) -> Tensor:
-        """log det; nan where the determinant is negative."""
+        """The logarithm of the determinant; nan where that is negative."""
     def logical_and(self, other: Tensor) -> Tensor:
         """Are both nonzero?"""
     def logical_and_(self, other: Tensor) -> Tensor:
@@ -965,9 +965,9 @@ class Methods(TensorBase):
     def matmul(self, other: Tensor) -> Tensor:
         """Product of vectors, matrices or batches of matrices (which broadcast)."""
     def matrix_exp(self) -> Tensor:
-        """exp(A) of square matrices."""
+        """The exponential of square matrices."""
     def matrix_power(self, n: _int) -> Tensor:
-        """The n-th power by squaring; of the inverse when n is negative."""
+        """The n-th power by repeated squaring; of the inverse if n is negative."""
     @overload
     def max(self) -> Tensor:
         """max(input): the maximum of all elements, ties sharing the gradient."""
@@ -1182,7 +1182,7 @@ class Methods(TensorBase):
     def pin_memory(self, device: _device | str | _int | None = None) -> Tensor:
         """RuntimeError, as in PyTorch on a machine without an accelerator."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """torch.linalg.pinv"""
+        """torch.linalg.pinv."""
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma."""
     def polygamma_(self, n: _int) -> Tensor:
@@ -1211,7 +1211,7 @@ class Methods(TensorBase):
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In place: put."""
     def qr(self, some: _bool = True) -> return_types.qr:
-        """Old form of torch.linalg.qr."""
+        """torch.linalg.qr in its old form."""
     @overload
     def quantile(
         self, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = "linear",
@@ -1391,7 +1391,7 @@ class Methods(TensorBase):
     ) -> Tensor:
         """A copy with src in the place of the slice start:end:step along dim."""
     def slogdet(self) -> return_types.slogdet:
-        """(sign, log |det|)"""
+        """(sign, log |det|) of square matrices."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
     @overload
@@ -1481,7 +1481,7 @@ class Methods(TensorBase):
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """(U, S, V): V, not its transpose, as in old PyTorch."""
+        """The singular value decomposition (U, S, V) in its old form: V, not its conjugate transpose."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """Two dims exchanged; a view."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
@@ -1547,7 +1547,7 @@ class Methods(TensorBase):
     def triangular_solve(
         self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False,
     ) -> return_types.triangular_solve:
-        """Old form of torch.linalg.solve_triangular; returns (solution, copy of A)."""
+        """torch.linalg.solve_triangular in its old form; returns (solution, copy of A)."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """The matrices with zeros above the diagonal (or the one `diagonal` above it)."""
     def tril_(self, diagonal: _int = 0) -> Tensor:

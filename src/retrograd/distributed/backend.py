@@ -7,7 +7,7 @@ from .._tensor.dtypes import device as as_device
 
 
 class Backend(str):
-    """Backend("GLOO") -> "gloo": a name in small letters, a plain str.  ValueError for what is no str."""
+    """A backend's name in lower case, a plain str: Backend("GLOO") is "gloo".  ValueError unless it is given a str."""
 
     UNDEFINED = "undefined"
     GLOO = "gloo"
@@ -30,12 +30,12 @@ class Backend(str):
 
     @classmethod
     def register_backend(cls, name: str, func: Any, extended_api: bool = False, devices: Any = None) -> NoReturn:
-        """NotImplementedError: groups exchange tensors by MPI alone."""
+        """NotImplementedError: process groups exchange tensors over MPI only."""
         raise NotImplementedError(f"Backend.register_backend({name!r}): retrograd's process groups exchange tensors by MPI alone")
 
 
 def get_default_backend_for_device(device: Any) -> str:
-    """ "gloo" for "cpu", as PyTorch says; ValueError for a kind of device that nobody knows."""
+    """"gloo" for "cpu", as in PyTorch; ValueError for an unknown kind of device."""
     found = Backend.default_device_backend_map.get(as_device(device).type)
     if found is None:
         raise ValueError(f"Default backend not registered for device : {device}")

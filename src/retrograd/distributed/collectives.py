@@ -58,7 +58,7 @@ def reduced(one: Any, got: Array, then: Callable[[Array], None] | None) -> Calla
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
-    """Combine the ranks' tensors: each gets the result, in place."""
+    """Reduce the tensors of all ranks; every rank gets the result, in place."""
     checks.tensor(tensor, "tensor")
     if outside(group):
         return warn_outside("all_reduce")
@@ -94,7 +94,7 @@ def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None
 
 def reduce(tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False,
            group_dst: int | None = None) -> Work | None:
-    """Combine the ranks' tensors: rank dst gets the result, in place."""
+    """Reduce the tensors of all ranks; rank dst gets the result, in place."""
     if outside(group):
         return warn_outside("reduce")
     root = checks.root_of(group, dst, group_dst, "reduce")
@@ -109,7 +109,7 @@ def reduce(tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: A
 
 def broadcast(tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
-    """Each rank gets the tensor of rank src, in place."""
+    """Every rank's tensor becomes that of rank src, in place."""
     checks.tensor(tensor, "tensor")
     if outside(group):
         return warn_outside("broadcast")
@@ -121,7 +121,7 @@ def broadcast(tensor: Any, src: int | None = None, group: Any = None, async_op: 
 
 
 def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """tensor_list[i] becomes rank i's tensor, on each rank."""
+    """On every rank tensor_list[i] becomes rank i's tensor."""
     checks.tensors(tensor_list, "tensor_list")
     checks.tensor(tensor, "tensor")
     checks.one_dtype(tensor_list, tensor)
@@ -138,7 +138,7 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
 
 
 def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """output_tensor becomes the ranks' tensors one after the other: (n * d, ...) or (n, d, ...) for tensors of (d, ...)."""
+    """output_tensor becomes the ranks' tensors in order: (n * d, ...) or (n, d, ...) for tensors of (d, ...)."""
     checks.tensor(input_tensor, "input_tensor")
     checks.tensor(output_tensor, "output_tensor")
     if outside(group):
@@ -166,7 +166,7 @@ def concatenated(whole: Any, part: Any, n: int) -> None:
 
 
 def all_gather_coalesced(output_tensor_lists: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> Any:
-    """output_tensor_lists[i] become the input_tensor_list of rank i."""
+    """output_tensor_lists[i] becomes rank i's input_tensor_list."""
     if not isinstance(output_tensor_lists, (list, tuple)):
         raise TypeError("Invalid function argument: output_tensor_lists should be a list")
     for one in output_tensor_lists:
@@ -184,7 +184,7 @@ def all_gather_coalesced(output_tensor_lists: Any, input_tensor_list: Any, group
 
 def gather(tensor: Any, gather_list: Any = None, dst: int | None = None, group: Any = None, async_op: bool = False,
            group_dst: int | None = None) -> Work | None:
-    """gather_list[i] becomes rank i's tensor, on rank dst alone (0 by default)."""
+    """On rank dst (0 by default) gather_list[i] becomes rank i's tensor."""
     checks.tensor(tensor, "tensor")
     if gather_list:
         checks.tensors(gather_list, "gather_list")
@@ -206,7 +206,7 @@ def gather(tensor: Any, gather_list: Any = None, dst: int | None = None, group: 
 
 def scatter(tensor: Any, scatter_list: Any = None, src: int | None = None, group: Any = None, async_op: bool = False,
             group_src: int | None = None) -> Work | None:
-    """tensor becomes scatter_list[i] of rank src (0 by default) on rank i."""
+    """On rank i, tensor becomes scatter_list[i] of rank src (0 by default)."""
     checks.tensor(tensor, "tensor")
     if scatter_list:
         checks.tensors(scatter_list, "scatter_list")
@@ -240,7 +240,7 @@ def of_right_number(function: str, kind: str, given: Any, n: int) -> None:
 
 def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None,
                    async_op: bool = False) -> Work | None:
-    """Combine the ranks' lists: rank i gets what input_list[i] gives."""
+    """Reduce the lists of all ranks; rank i gets the result for input_list[i]."""
     checks.tensor(output, "output")
     checks.tensors(input_list, "input_list")
     checks.one_dtype(output, input_list)
@@ -255,7 +255,7 @@ def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: 
 
 def reduce_scatter_tensor(output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None,
                   async_op: bool = False) -> Work | None:
-    """Combine the ranks' inputs: rank i gets the i-th of n equal parts."""
+    """Reduce the inputs of all ranks; rank i gets the i-th of n equal parts of the result."""
     checks.tensor(output, "output")
     checks.tensor(input, "input")
     if outside(group):
@@ -273,7 +273,7 @@ def scattered(name: str, pg: ProcessGroup, output: Any, whole: Array, op: Any, a
 
 
 def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """output_tensor_list[i] becomes what rank i has for this one; shapes may differ, if both ranks agree on them."""
+    """Send input_tensor_list[i] to rank i, and receive output_tensor_list[i] from it; shapes may differ if both agree."""
     checks.tensors(output_tensor_list, "output_tensor_list")
     checks.tensors(input_tensor_list, "input_tensor_list")
     checks.one_dtype(output_tensor_list, input_tensor_list)
@@ -294,7 +294,7 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
 
 def all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
                       async_op: bool = False) -> Work | None:
-    """The i-th part of each rank's input becomes a part of rank i's output; parts are equal, or as long as the sizes say."""
+    """Send the i-th part of input to rank i; output has the parts received, in order.  Parts are equal unless sizes say."""
     checks.tensor(output, "output")
     checks.tensor(input, "input")
     checks.one_dtype(output, input)
@@ -329,7 +329,7 @@ def parts(flat: Array, sizes: Sequence[int]) -> list[Array]:
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: timedelta | None = None) -> Work | None:
-    """Return when all ranks of the group have come here.  timeout: of this one; by default the group's"""
+    """Return once every rank of the group has called it.  timeout: for this call; by default the group's"""
     if outside(group):
         return warn_outside("barrier")
     pg = found(group)

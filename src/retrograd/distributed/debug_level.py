@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class DebugLevel(IntEnum):
-    """OFF, INFO or DETAIL."""
+    """The debug level: OFF, INFO or DETAIL."""
 
     OFF, INFO, DETAIL = range(3)
 
@@ -22,17 +22,17 @@ _level = [DebugLevel.OFF]
 
 
 def get_debug_level() -> DebugLevel:
-    """What set_debug_level or the environment said."""
+    """The debug level that set_debug_level or the environment set."""
     return _level[0]
 
 
 def set_debug_level(arg0: DebugLevel, /) -> None:
-    """Set it."""
+    """Set the debug level."""
     _level[0] = DebugLevel(arg0)
 
 
 def set_debug_level_from_env() -> None:
-    """As TORCH_DISTRIBUTED_DEBUG says.  ValueError for anything but OFF, INFO and DETAIL."""
+    """Set the debug level from TORCH_DISTRIBUTED_DEBUG.  ValueError unless it is OFF, INFO or DETAIL."""
     said = os.environ.get("TORCH_DISTRIBUTED_DEBUG") or "OFF"
     if said.upper() not in DebugLevel.__members__:
         raise ValueError("The value of TORCH_DISTRIBUTED_DEBUG must be OFF, INFO, or DETAIL.")

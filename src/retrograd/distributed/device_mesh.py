@@ -18,7 +18,7 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 
 
 class DeviceMesh:
-    """Ranks, arranged as `mesh`, an array of their numbers; all ranks of the world make it.
+    """Ranks arranged in an array; every rank of the world makes the mesh.
 
     mesh_dim_names  of the dimensions, by which `mesh["dp"]` gives the part of that dimension in which this rank is
     RuntimeError for more ranks than there are, ValueError for one that is none or comes twice.
@@ -52,7 +52,7 @@ class DeviceMesh:
 
     @property
     def mesh(self) -> Any:
-        """The ranks' numbers: an int32 Tensor."""
+        """The rank numbers, an int32 Tensor."""
         return wrap(self._ranks.copy())
 
     @property
@@ -64,33 +64,33 @@ class DeviceMesh:
         return int(self._ranks.ndim)
 
     def size(self, mesh_dim: int | None = None) -> int:
-        """The number of ranks, in a dimension or in all."""
+        """The number of ranks in one dimension, or in all."""
         return int(self._ranks.size) if mesh_dim is None else self.shape[mesh_dim]
 
     def get_group(self, mesh_dim: int | str | None = None) -> Any:
-        """This rank's group in a dimension.  RuntimeError without one where there are several; IndexError, KeyError."""
+        """This rank's group in a dimension.  RuntimeError if several dimensions leave it open; IndexError, KeyError."""
         if mesh_dim is None and self.ndim > 1:
             raise RuntimeError(*self._several(), "If you want to get the list of all the ProcessGroups in the DeviceMesh,"
                                "please use `get_all_groups()` instead.")
         return self.get_all_groups()[self._dim(mesh_dim)]
 
     def get_all_groups(self) -> list[Any]:
-        """This rank's group in each dimension.  IndexError in a rank that is not in the mesh."""
+        """This rank's group in each dimension.  IndexError if the rank is not in the mesh."""
         if None in self._groups:
             raise IndexError(f"rank {get_rank()} is not in {self!r}")
         return list(self._groups)
 
     def get_rank(self) -> int:
-        """This rank's number in the world."""
+        """This process's rank in the world."""
         return get_rank()
 
     def get_coordinate(self) -> tuple[int, ...] | None:
-        """This rank's place; None where it has none."""
+        """This rank's coordinates; None if it is not in the mesh."""
         place = np.argwhere(self._ranks == get_rank())
         return tuple(place[0].tolist()) if len(place) else None
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
-        """This rank's place in a dimension.  RuntimeError without one where there are several; IndexError, KeyError."""
+        """This rank's coordinate in a dimension.  RuntimeError if several dimensions leave it open; IndexError, KeyError."""
         if mesh_dim is None and self.ndim > 1:
             raise RuntimeError(*self._several())
         return int(self.get_group(self._dim(mesh_dim)).rank())
@@ -146,7 +146,7 @@ class DeviceMesh:
 
 def init_device_mesh(device_type: str, mesh_shape: Sequence[int], *, mesh_dim_names: Sequence[str] | None = None,
                      backend_override: Any = None) -> DeviceMesh:
-    """The first ranks of the world as a DeviceMesh of this shape.
+    """A DeviceMesh of this shape over the first ranks of the world.
 
     RuntimeError for names that are repeated or too few, and for more ranks than there are; NotImplementedError for
     backend_override, as there is one backend.

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 
 class DistError(RuntimeError):
-    """Something went wrong between processes."""
+    """An error between processes."""
 
 
 class DistBackendError(DistError):
-    """A collective failed or took longer than its timeout."""
+    """A collective failed or exceeded its timeout."""
 
 
 class DistNetworkError(DistError):
@@ -15,11 +15,11 @@ class DistNetworkError(DistError):
 
 
 class DistStoreError(DistError):
-    """A store did not get the keys that somebody waited for."""
+    """Keys that a process waited for did not arrive in a store in time."""
 
 
 class QueueEmptyError(DistStoreError):
-    """A store's queue has nothing to give."""
+    """The queue of a store is empty."""
 
 
 for _error in (DistError, DistBackendError, DistNetworkError, DistStoreError, QueueEmptyError):

@@ -27,12 +27,12 @@ _told: set[str] = set()
 
 
 def is_available() -> bool:
-    """True: groups of one process need nothing, larger ones MPI."""
+    """True: a group of one process needs nothing; larger groups need MPI."""
     return True
 
 
 def is_initialized() -> bool:
-    """Was init_process_group called?"""
+    """Has init_process_group been called?"""
     return world.group is not None
 
 
@@ -42,7 +42,7 @@ def is_mpi_available() -> bool:
 
 
 def is_gloo_available() -> bool:
-    """True: that name means MPI here."""
+    """True: here "gloo" means MPI."""
     return True
 
 
@@ -55,12 +55,12 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Does init_process_group take this name?"""
+    """Does init_process_group accept this name?"""
     return backend.lower() in BACKENDS
 
 
 def is_torchelastic_launched() -> bool:
-    """Did a launcher set what torchrun sets?"""
+    """Has a launcher set the variables that torchrun sets?"""
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
@@ -69,7 +69,7 @@ def init_process_group(
     rank: int = -1, store: Store | None = None, group_name: str = "", pg_options: Any = None, device_id: Any = None,
     _ranks: list[int] | None = None,
 ) -> None:
-    """Make the group of all processes that mpiexec started, or of those that meet; of this one alone where nothing says more.
+    """Form the default group: of all processes that mpiexec started, of those that rendezvous, or of this one alone.
 
     backend      "mpi"; "gloo" and None mean it, too
     init_method  env:// by default: RANK and WORLD_SIZE, which must agree with what mpiexec started.  Without mpiexec ranks meet
@@ -191,7 +191,7 @@ class Ending:
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """End a group; without an argument all of them. AssertionError where there is none."""
+    """Destroy a group, or all of them if none is given.  AssertionError if there is none."""
     if outside(group):
         return
     if group is not None and not isinstance(group, ProcessGroup):
@@ -216,7 +216,7 @@ def new_group(
     use_local_synchronization: bool = False, group_desc: str | None = None, device_id: Any = None,
     group_name: str | None = None, sort_ranks: bool = True,
 ) -> Any:
-    """A group of some ranks, for collectives of theirs; all ranks call it, in the same order.
+    """Make a group of some ranks; all ranks call it, in the same order.
 
     -> ProcessGroup, or GroupMember.NON_GROUP_MEMBER for a rank that is not in it. ValueError for ranks that there are not.
     """
@@ -251,7 +251,7 @@ def new_subgroups(
     group_size: int | None = None, group: Any = None, timeout: timedelta | None = None, backend: str | None = None,
     pg_options: Any = None, group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """Groups of group_size neighbours -> (this rank's, all).  ValueError where they do not divide the ranks."""
+    """Divide the ranks into groups of group_size -> (this rank's group, all groups).  ValueError on a remainder."""
     whole = found(group)
     if group_size is None:
         raise ValueError("Default group size only takes effect when CUDA is available.If your subgroup using a backend that "
@@ -270,7 +270,7 @@ def new_subgroups_by_enumeration(
     ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, backend: str | None = None,
     pg_options: Any = None, group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """One group for each list of ranks -> (this rank's, all).  ValueError where a rank is in two."""
+    """Make one group for each list of ranks -> (this rank's group, all groups).  ValueError if a rank is in two lists."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
     parts: dict[int, Sequence[int]] = {}
@@ -288,7 +288,7 @@ def split_group(
     parent_pg: Any = None, split_ranks: list[list[int]] | None = None, timeout: timedelta | None = None, pg_options: Any = None,
     group_desc: str | None = None, backend: str | None = None,
 ) -> Any:
-    """Divide a group -> this rank's part, or None for a rank in none.
+    """Split a group -> this rank's part, or None for a rank in no part.
 
     split_ranks  lists of ranks of the parent, which do not overlap; the parent's ranks all call it
     """
@@ -318,35 +318,35 @@ def split_group(
 
 
 def get_rank(group: Any = None) -> int:
-    """This process's rank; -1 in a group that it is not in."""
+    """This process's rank in the group; -1 if it is not in it."""
     return -1 if outside(group) else found(group).rank()
 
 
 def get_world_size(group: Any = None) -> int:
-    """The number of ranks; -1 for a group that this rank is not in."""
+    """The number of ranks in the group; -1 if this process is not in it."""
     return -1 if outside(group) else found(group).size()
 
 
 def get_backend(group: Any = None) -> str:
-    """The name that the group was made with: "gloo", or "mpi"."""
+    """The name of the backend with which the group was made: "gloo" or "mpi"."""
     if outside(group):
         raise ValueError("Invalid process group specified")
     return found(group).backend
 
 
 def get_backend_config(group: Any = None) -> str:
-    """The backend of each device, as one text."""
+    """The backend of each device, as one string."""
     name = get_backend(group)
     return f"cpu:{name},cuda:{name}"
 
 
 def get_process_group_ranks(group: Any) -> list[int]:
-    """The ranks of a group, in its order."""
+    """The ranks of a group, in order."""
     return list(found(group).ranks)
 
 
 def get_global_rank(group: Any, group_rank: int) -> int:
-    """The rank in the world of a rank of the group."""
+    """The world rank of a rank of the group."""
     if group is world.group:
         return group_rank
     ranks = found(group).ranks
@@ -356,7 +356,7 @@ def get_global_rank(group: Any, group_rank: int) -> int:
 
 
 def get_group_rank(group: Any, global_rank: int) -> int:
-    """The rank in the group of a rank of the world."""
+    """The rank in the group of a world rank."""
     if group is world.group:
         return global_rank
     ranks = found(group).ranks
@@ -366,12 +366,12 @@ def get_group_rank(group: Any, global_rank: int) -> int:
 
 
 def get_pg_count() -> int:
-    """How many groups were made."""
+    """How many groups have been made."""
     return world.made
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """LOCAL_RANK, which launchers set: this process's number on its machine."""
+    """This process's number on its machine: LOCAL_RANK, as launchers set it."""
     if "LOCAL_RANK" in os.environ:
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is not None:

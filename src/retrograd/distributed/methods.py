@@ -34,46 +34,46 @@ class Rooted(Options):
 
 
 class AllreduceOptions(Reducing):
-    """Of allreduce: reduceOp, timeout."""
+    """Options of allreduce: reduceOp, timeout."""
 
 
 class AllreduceCoalescedOptions(Reducing):
-    """Of allreduce_coalesced: reduceOp, timeout."""
+    """Options of allreduce_coalesced: reduceOp, timeout."""
 
 
 class ReduceScatterOptions(Reducing):
-    """Of reduce_scatter: reduceOp, timeout."""
+    """Options of reduce_scatter: reduceOp, timeout."""
 
 
 class BroadcastOptions(Rooted):
-    """Of broadcast: rootRank, rootTensor, timeout."""
+    """Options of broadcast: rootRank, rootTensor, timeout."""
 
     rootTensor = 0
 
 
 class GatherOptions(Rooted):
-    """Of gather: rootRank, timeout."""
+    """Options of gather: rootRank, timeout."""
 
 
 class ScatterOptions(Rooted):
-    """Of scatter: rootRank, timeout."""
+    """Options of scatter: rootRank, timeout."""
 
 
 @dataclass
 class ReduceOptions(Reducing):
-    """Of reduce: reduceOp, rootRank, rootTensor, timeout."""
+    """Options of reduce: reduceOp, rootRank, rootTensor, timeout."""
 
     rootRank: int = 0
     rootTensor: int = 0
 
 
 class AllToAllOptions(Options):
-    """Of alltoall: timeout."""
+    """Options of alltoall: timeout."""
 
 
 @dataclass
 class BarrierOptions(Options):
-    """Of barrier: device_ids, timeout."""
+    """Options of barrier: device_ids, timeout."""
 
     device_ids: Any = field(default_factory=list)
     device: Any = None

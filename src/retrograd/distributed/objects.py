@@ -44,7 +44,7 @@ def gathered(pg: ProcessGroup, name: str, obj: Any) -> list[Any]:
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
-    """object_list[i] becomes rank i's object, on each rank."""
+    """On every rank object_list[i] becomes rank i's object."""
     if outside(group):
         return warn_outside("all_gather_object")
     pg = found(group)
@@ -56,7 +56,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
                   group_dst: int | None = None) -> None:
-    """object_gather_list[i] becomes rank i's object, on rank dst alone (0 by default)."""
+    """On rank dst (0 by default) object_gather_list[i] becomes rank i's object."""
     if outside(group):
         return warn_outside("gather_object")
     root, pg = checks.root_of(group, dst, group_dst, "gather", 0), found(group)
@@ -78,7 +78,7 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
 
 def broadcast_object_list(object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
                           group_src: int | None = None, weights_only: Any = None) -> None:
-    """The objects of object_list become those of rank src (0 by default); all lists are of one length."""
+    """The objects in object_list become those of rank src (0 by default); all lists have the same length."""
     if outside(group):
         return warn_outside("broadcast_object_list")
     root, pg = checks.root_of(group, src, group_src, "broadcast", 0), found(group)
@@ -96,7 +96,7 @@ def broadcast_object_list(object_list: list[Any], src: int | None = None, group:
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int | None = None, group: Any = None, group_src: int | None = None) -> None:
-    """scatter_object_output_list[0] becomes scatter_object_input_list[i] of rank src (0 by default), on rank i."""
+    """On rank i, scatter_object_output_list[0] becomes scatter_object_input_list[i] of rank src (0 by default)."""
     if outside(group):
         return warn_outside("scatter_object_list")
     if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
@@ -114,7 +114,7 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
 
 def send_object_list(object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
                      group_dst: int | None = None, use_batch: bool = False) -> None:
-    """Send objects to rank dst, which calls recv_object_list with a list as long."""
+    """Send objects to rank dst, which calls recv_object_list with a list of the same length."""
     data = to_bytes(list(object_list))
     send(wrap(np.array([data.size])), dst, group, group_dst=group_dst)
     send(wrap(data), dst, group, group_dst=group_dst)
@@ -122,7 +122,7 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Any 
 
 def recv_object_list(object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
                      group_src: int | None = None, use_batch: bool = False, weights_only: Any = None) -> int:
-    """Receive what rank src, or any, sends by send_object_list -> the sender's rank; -1 outside the group."""
+    """Receive what rank src, or any rank, sends by send_object_list -> the sender's rank; -1 outside the group."""
     size = wrap(np.zeros(1, np.int64))
     rank = recv(size, src, group, group_src=group_src)
     if rank < 0:

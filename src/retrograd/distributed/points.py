@@ -42,7 +42,7 @@ class Received(Work):
 
 
 def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> Work | None:
-    """Send the tensor to rank dst; it must not change before the Work's wait() returns."""
+    """Start sending the tensor to rank dst; it must not change before wait() returns."""
     if outside(group):
         return warn_outside("isend")
     to = checks.root_of(group, dst, group_dst, "send")
@@ -55,7 +55,7 @@ def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, 
 
 
 def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> Work | None:
-    """Receive a tensor of rank src; of any rank where none is named."""
+    """Start receiving a tensor from rank src, or from any rank if none is given."""
     checks.tensor(tensor, "tensor")
     if outside(group):
         return warn_outside("irecv")
@@ -81,7 +81,7 @@ def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, g
 
 
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
-    """Receive a tensor of rank src, or of any -> the sender's rank; -1 outside the group."""
+    """Receive a tensor from rank src, or from any rank -> the sender's rank; -1 outside the group."""
     work = irecv(tensor, src, group, tag, group_src)
     if work is None:
         return -1
@@ -90,7 +90,7 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
 
 
 class P2POp:
-    """One isend or irecv, for batch_isend_irecv."""
+    """An isend or irecv for batch_isend_irecv."""
 
     def __init__(self, op: Any, tensor: Any, peer: int | None = None, group: Any = None, tag: int = 0,
                  group_peer: int | None = None) -> None:
@@ -111,7 +111,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Begin all of them -> their Works."""
+    """Start all of these operations -> their Works."""
     if not isinstance(p2p_op_list, list) or not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     if not p2p_op_list:
@@ -124,7 +124,7 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
 
 
 def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
-    """A barrier that says who did not come: RuntimeError on rank 0, which names the first rank, or with wait_all_ranks all."""
+    """A barrier that names absent ranks: RuntimeError on rank 0 with the first of them, or with all if wait_all_ranks."""
     is_time(timeout)
     if outside(group):
         return warn_outside("monitored_barrier")

@@ -18,7 +18,7 @@ NOT_INITIALIZED = "Default process group has not been initialized, please make s
 
 
 class ProcessGroup:
-    """Some ranks, which call the same collectives in the same order.
+    """A group of ranks that call the same collectives in the same order.
 
     ranks  of the world, in the order of their ranks in the group
     """
@@ -44,11 +44,11 @@ class ProcessGroup:
         self.bound_device_id: Any = None
 
     def rank(self) -> int:
-        """This process's place in the group."""
+        """This process's rank in the group."""
         return int(self.place)
 
     def size(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return int(self.n)
 
     def name(self) -> str:
@@ -59,7 +59,7 @@ class ProcessGroup:
         return self.backend
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """How long collectives of the group may take."""
+        """Set how long collectives of the group may take."""
         self.timeout = timeout
 
     def operation(self, kind: RedOpType) -> Any:
@@ -146,7 +146,7 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """What a rank has for a group that it is not in."""
+    """What a rank outside a group gets in its place."""
 
     WORLD: Any = None
     NON_GROUP_MEMBER = ProcessGroup.NON_GROUP_MEMBER

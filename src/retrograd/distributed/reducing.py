@@ -16,7 +16,7 @@ Array = Any
 
 
 class RedOpType(Enum):
-    """The kinds of reduction, under PyTorch's numbers."""
+    """The kinds of reduction, with PyTorch's numbers."""
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
@@ -51,7 +51,7 @@ class _Kinds(type):
 
 
 class ReduceOp(metaclass=_Kinds):
-    """A kind of reduction; PREMUL_SUM, which _make_nccl_premul_sum makes, has a factor besides.
+    """A kind of reduction; PREMUL_SUM, made by _make_nccl_premul_sum, also has a factor.
 
     AVG sums and divides by the number of ranks; BAND, BOR and BXOR take integers; complex numbers have sums and means.
     """

@@ -20,14 +20,14 @@ late_names(__name__)
 
 
 def register_rendezvous_handler(scheme: str, handler: Callable[..., Place]) -> None:
-    """handler(url, timeout=) yields (store, rank, world size) for URLs of that scheme.  RuntimeError where it has one."""
+    """Register handler(url, timeout=) -> (store, rank, world size) for URLs of a scheme.  RuntimeError if it has one."""
     if scheme in _handlers:
         raise RuntimeError(f"Rendezvous handler for {scheme}:// already registered")
     _handlers[scheme] = handler
 
 
 def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) -> Place:
-    """An iterator of one (store, rank, world size).
+    """An iterator that yields one (store, rank, world size).
 
     rank, world_size  instead of those in the URL ("tcp://host:29500?rank=0&world_size=2") or, for env://, the environment
     RuntimeError for a scheme without a handler; ValueError from next() for what is not told.

@@ -25,7 +25,7 @@ TIMEOUT = timedelta(seconds=300)
 
 
 class Store:
-    """set, get, add, wait, compare_set, delete_key, check, num_keys, append, queues.
+    """Keys and values that processes share: set, get, add, wait, compare_set, delete_key, check, num_keys, append, queues.
 
     A subclass defines _do(name, key, value, wanted): does what CHANGES has under that name to its table, alone.
     """
@@ -45,45 +45,45 @@ class Store:
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Change it."""
+        """Set how long get and wait wait."""
         fits("set_timeout", (timeout, timedelta))
         self._timeout = timeout
 
     def set(self, key: str, value: str | bytes) -> None:
-        """Put a value there."""
+        """Set the value of a key."""
         fits("set", (key, str), (value, BYTES))
         self._do("set", self._key(key), as_bytes(value))
 
     def get(self, key: str) -> bytes:
-        """The value, once it is there.  DistStoreError after the timeout."""
+        """The value of a key, once it is set.  DistStoreError after the timeout."""
         fits("get", (key, str))
         self.wait([key])
         found: bytes = self._do("get", self._key(key))
         return found
 
     def add(self, key: str, amount: int) -> int:
-        """Add to a number, which begins at 0 -> the sum."""
+        """Add to a number that starts at 0 -> the sum."""
         fits("add", (key, str), (amount, SupportsIndex))
         return int(self._do("add", self._key(key), amount))
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
-        """Put desired_value there if expected_value is, or if nothing is and it is empty -> what is there then."""
+        """Set desired_value if the value is expected_value, or if the key is new and expected_value is empty -> the value now."""
         fits("compare_set", (key, str), (expected_value, BYTES), (desired_value, BYTES))
         found: bytes = self._do("compare_set", self._key(key), as_bytes(expected_value), as_bytes(desired_value))
         return found
 
     def append(self, key: str, value: str | bytes) -> None:
-        """Add bytes to the value's end."""
+        """Append to the value of a key."""
         fits("append", (key, str), (value, BYTES))
         self._do("append", self._key(key), as_bytes(value))
 
     def check(self, keys: list[str]) -> bool:
-        """Are all of them there?"""
+        """Are all these keys set?"""
         fits("check", (keys, list), *((key, str) for key in keys))
         return bool(self._do("check", [self._key(key) for key in keys]))
 
     def wait(self, keys: list[str], timeout: timedelta | None = None) -> None:
-        """Return once all of them are there.  DistStoreError after the timeout."""
+        """Return once all these keys are set.  DistStoreError after the timeout."""
         fits("wait", (keys, list), (timeout, (timedelta, type(None))))
         limit = (self._timeout if timeout is None else timeout).total_seconds()
         end = time.monotonic() + limit
@@ -96,12 +96,12 @@ class Store:
         return "/" + self._key(key)
 
     def delete_key(self, key: str) -> bool:
-        """Forget it -> was it there?"""
+        """Delete a key -> was it set?"""
         fits("delete_key", (key, str))
         return bool(self._do("delete", self._key(key)))
 
     def num_keys(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return len(self._do("keys"))
 
     def list_keys(self) -> list[str]:
@@ -109,23 +109,23 @@ class Store:
         return list(self._do("keys"))
 
     def multi_get(self, keys: list[str]) -> list[bytes]:
-        """The values, once all are there."""
+        """The values of several keys, once all are set."""
         return [self.get(key) for key in keys]
 
     def multi_set(self, keys: list[str], values: list[str | bytes]) -> None:
-        """Put several values there."""
+        """Set several keys."""
         if len(keys) != len(values):
             raise DistStoreError("multiSet keys and values vectors must be of same size")
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
 
     def queue_push(self, key: str, value: str | bytes) -> None:
-        """Put a value at a queue's end."""
+        """Append a value to a queue."""
         fits("queue_push", (key, str), (value, BYTES))
         self._do("push", self._key(key), as_bytes(value))
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """Take a queue's first value, once there is one; QueueEmptyError without block where there is none."""
+        """Remove the first value of a queue, once there is one; QueueEmptyError if it is empty and block is False."""
         end = time.monotonic() + self._timeout.total_seconds()
         while True:
             found: bytes | None = self._do("pop", self._key(key))
@@ -138,16 +138,16 @@ class Store:
             time.sleep(PAUSE)
 
     def queue_len(self, key: str) -> int:
-        """How many values wait in a queue."""
+        """The length of a queue."""
         return int(self._do("length", self._key(key)))
 
     def has_extended_api(self) -> bool:
-        """Are there append, multi_get, multi_set and queues?  Yes."""
+        """True: the store has append, multi_get, multi_set and queues."""
         return True
 
 
 class HashStore(Store):
-    """A table of this process, for its threads."""
+    """A store within this process, for its threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,12 +159,12 @@ class HashStore(Store):
             return CHANGES[name](self._table, key, value, wanted)
 
     def clone(self) -> HashStore:
-        """The same table."""
+        """Another handle to the same keys."""
         return self
 
 
 class FileStore(Store):
-    """A table in a file, which processes lock while they use it.
+    """A store in a file, which processes lock while they use it.
 
     The file is deleted by the last of world_size processes; with world_size -1 by nobody.
     """
@@ -182,7 +182,7 @@ class FileStore(Store):
         return changed(self.path, name, key, value, wanted)
 
     def clone(self) -> FileStore:
-        """The same file."""
+        """Another handle to the same keys."""
         return FileStore(self.path)
 
 
@@ -227,7 +227,7 @@ class PrefixStore(Store):
 
     @property
     def underlying_store(self) -> Store:
-        """The other store."""
+        """The store whose keys get the prefix."""
         return self._store
 
     def _do(self, name: str, key: Any = "", value: Any = b"", wanted: bytes = b"") -> Any:
@@ -237,7 +237,7 @@ class PrefixStore(Store):
         return self._store._key(f"{self._prefix}/{key}")
 
     def clone(self) -> PrefixStore:
-        """The same keys."""
+        """Another handle to the same keys."""
         return PrefixStore(self._prefix, self._store)
 
 

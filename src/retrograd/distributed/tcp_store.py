@@ -74,7 +74,7 @@ SERVERS: WeakValueDictionary[int, Server] = WeakValueDictionary()       # those 
 
 
 class TCPStore(Store):
-    """A table that the process with is_master=True keeps, at port of host_name.
+    """A store kept by the process with is_master=True, at a port of host_name.
 
     port  0: the server takes a free one, which .port then says
     DistNetworkError when the server cannot be reached in time, DistStoreError when a key does not come.
@@ -116,12 +116,12 @@ class TCPStore(Store):
 
     @property
     def host(self) -> str:
-        """The machine of the process that keeps the table."""
+        """The machine of the process that keeps the store."""
         return self._host
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port it listens on."""
         return self._port
 
     def _connection(self) -> Any:
@@ -171,5 +171,5 @@ class TCPStore(Store):
             raise DistNetworkError(f"What listens at {place} does not answer as a TCPStore") from error
 
     def clone(self) -> TCPStore:
-        """Another way to the same table."""
+        """Another connection to the same store."""
         return TCPStore(self._host, self._port, timeout=self._timeout, wait_for_workers=False)

@@ -38,7 +38,7 @@ def soon(test: Callable[[], bool]) -> bool:
 
 
 class Work:
-    """What async_op=True returns: wait(), is_completed(), result(), get_future()."""
+    """A collective under way, as async_op=True returns it: wait(), is_completed(), result(), get_future()."""
 
     def __init__(self, group: Any, name: str, requests: Sequence[Any], outputs: list[Any],
                  finish: Callable[[], None] | None = None, source: int | None = None, number: int = 0) -> None:
@@ -52,7 +52,7 @@ class Work:
         self._future: Future[Any] | None = None
 
     def is_completed(self) -> bool:
-        """Is it over?  Asking moves it on."""
+        """Has it finished?  Asking also moves it on."""
         if self._done:
             return True
         try:
@@ -66,7 +66,7 @@ class Work:
         return True
 
     def wait(self, timeout: timedelta | float | None = None) -> bool:
-        """Return when it is over -> True.
+        """Wait until it has finished -> True.
 
         timeout  of this wait; by default the group's. DistBackendError when it has passed, or when a rank that takes part
                  has ended: the message says where the other ranks are.
@@ -127,15 +127,15 @@ class Work:
             future.set_exception(self._error)
 
     def is_success(self) -> bool:
-        """Is it over, without an error?"""
+        """Has it finished without an error?"""
         return self.is_completed() and self._error is None
 
     def exception(self) -> BaseException | None:
-        """What went wrong, if something did."""
+        """The error it ended with, if any."""
         return self._error
 
     def result(self) -> list[Any]:
-        """The tensors that it wrote."""
+        """The tensors it wrote."""
         self.wait()
         return self._outputs
 
@@ -144,7 +144,7 @@ class Work:
         self.wait()
 
     def get_future(self) -> Future[list[Any]]:
-        """The same as a torch.futures.Future of the tensors; who waits for it moves it on."""
+        """A torch.futures.Future of its tensors; waiting for it moves it on."""
         if self._future is None:
             self._future = Future()
             self._future._drive = self._drive
