@@ -19,7 +19,7 @@ INTRO = """# The microscope's names
 `from retrograd import microscope`. `make generate` writes this page from the signatures and docstrings of the functions
 (`help(microscope.capture)` says the same). For a guide see [microscope.md](microscope.md).
 
-In what follows N are samples, T tokens, I inputs and O outputs of a layer, P weights.
+Shapes: N samples, T tokens, I inputs and O outputs of a layer, P weights.
 """
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Capturing": (

@@ -6,16 +6,16 @@ OF_OLD = ("the model has FullyShardedDataParallel (FSDP1), whose parameters are 
 
 
 class CaptureError(RuntimeError):
-    """A capture cannot answer what was asked: no backward yet, no batch dimension, unknown loss."""
+    """A capture cannot answer the question: no backward yet, no batch dimension, unknown loss."""
 
 
 class UncoveredError(CaptureError):
-    """A quantity was asked over parameters not all covered: the message names them, with the reasons; coverage() lists all."""
+    """A quantity needs parameters that are not covered: the message names them, with reasons; coverage() lists all."""
 
 
 class StoreError(RuntimeError):
-    """A factor store that cannot be opened, read or written."""
+    """A factor store cannot be opened, read or written."""
 
 
 class ReplayError(RuntimeError):
-    """A training that cannot be done again step by step, or a step that no derivative can be taken of."""
+    """A training cannot be repeated step by step, or one of its steps has no derivative."""

@@ -41,7 +41,7 @@ RULES = {"grad": "x", "grad_a": "a", "grad_b": "b", "grads": "each input"}
 
 
 class Explanation:
-    """Lines for people, `facts` for programs."""
+    """Printed for people; `facts` is for programs."""
 
     def __init__(self, title: str, lines: list[str], facts: dict[str, Any]) -> None:
         self.title = title

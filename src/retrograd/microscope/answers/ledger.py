@@ -84,7 +84,7 @@ class Ledger:
         return float(np.max(np.abs(total - self.grad), initial=0)) / (scale or 1.0)
 
     def rows(self, ways: bool = False) -> list[dict[str, Any]]:
-        """The terms as dicts, for a table or a data frame; with `ways` those of a use after it, of kind "way"."""
+        """The terms as dicts, for a table or a data frame; with `ways`, each use is followed by its ways, of kind "way"."""
         found = []
         for e in self.entries:
             found.append({"pass": e.pass_, "kind": e.kind, "what": e.text, "path": " < ".join(e.path), "where": e.where,

@@ -95,7 +95,7 @@ class Averaged:
 
 @checked
 def merge(recordings: FilePath | Iterable[Recording | FilePath]) -> Ranks:
-    """Recordings of the ranks of one run -> Ranks, which answers for all of them.
+    """Merge the recordings of the ranks of one run: a Ranks, which answers for all of them.
 
     recordings  Recordings, names of files that Recording.save wrote, or a pattern such as "run.*.trace"
     RecordingError where a recording does not say its rank, or two say the same one.
@@ -144,7 +144,7 @@ class Ranks:
                 one.ended += self.shift[rank]
 
     def calls(self) -> list[tuple[str, int, dict[int, Exchange | None]]]:
-        """(group, number from 1, {rank: its call, or None}) of what the ranks of each group call together."""
+        """(group, number from 1, {rank: its call, or None}) of each collective call of each group."""
         queues: dict[tuple[str, tuple[int, ...]], dict[int, list[Exchange]]] = {}
         for rank, rec in self.by_rank.items():
             groups = rec.header.get("groups", {})
@@ -169,7 +169,8 @@ class Ranks:
         return None
 
     def waiting(self) -> dict[int, dict[str, float]]:
-        """rank -> seconds in collectives; waiting in them; of that for ranks that came later; how long others waited for it."""
+        """rank -> seconds in collectives; of these, waiting; of these, for ranks that came later; how long others waited for
+        it."""
         found = {rank: {"collectives": 0.0, "waited": 0.0, "for_others": 0.0, "kept_waiting": 0.0} for rank in self.by_rank}
         for rank, some in self.exchanges.items():
             for one in some:
@@ -196,7 +197,8 @@ class Ranks:
         return several(silent or causes, [rank for rank in causes if silent and rank not in silent], "has a gradient")
 
     def why_not_fired(self, name: str) -> Cause:
-        """Why a hook did not fire, and on which ranks.  name: of its function, or of what it is on.  KeyError."""
+        """Why a hook did not fire, and on which ranks.  name: of its function, or of what it is on; KeyError if there is
+        none."""
         causes: dict[int, Cause] = {}
         for rank, rec in self.by_rank.items():
             for n, hook in enumerate(rec.hooks):
@@ -215,7 +217,7 @@ class Ranks:
         return Cause("diverged", text + str(apart), "Make all ranks make the same calls in the same order.", where)
 
     def averaged(self, name: str) -> list[Averaged]:
-        """What each pass made of a parameter's gradient over the ranks.  KeyError.
+        """What each pass did with a parameter's gradient over the ranks.  KeyError if there is no such name.
 
         With record(values="parameters") the mean is computed again and compared; without, norms tell less.
         """

@@ -34,9 +34,9 @@ class Beside:
 
     kind    "operation", "module", "loss", "node", "gradient", "hook" or "step"
     name    of the operation, node, parameter, ...      module  path of the module it happened in
-    where   file:line, in b where a has no such event
-    a, b    norms; None where the recording has no such event or did not measure it
-    apart   |a - b| in proportion; inf where one is missing, has another shape, or NaN or inf that the other has not
+    where   file:line; that of b if a has no such event
+    a, b    norms; None if the recording has no such event or did not measure it
+    apart   relative |a - b|; inf if one is missing, has another shape, or has NaN or inf that the other lacks
     marked  does it differ by more than rtol?
     event_a, event_b    numbers of the events; -1 where there is none
     """
@@ -96,12 +96,12 @@ class SideBySide:
 
     @property
     def only_a(self) -> list[Beside]:
-        """What the second recording has not."""
+        """Events that the second recording lacks."""
         return [row for row in self.rows if row.event_b < 0]
 
     @property
     def only_b(self) -> list[Beside]:
-        """What the first has not."""
+        """Events that the first recording lacks."""
         return [row for row in self.rows if row.event_a < 0]
 
     def __bool__(self) -> bool:
@@ -123,7 +123,7 @@ class SideBySide:
     __repr__ = __str__
 
     def to_html(self, path: Any, title: str | None = None) -> None:
-        """Write the page of the first recording; it opens at what differs first, with all norms side by side."""
+        """Write the page of the first recording; it opens at the first difference, with all norms side by side."""
         from ..page.write import write_page
         write_page(self.recordings[0], path, title or "two recordings - retrograd", self)
 
@@ -135,7 +135,7 @@ def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int |
 
     a, b             Recordings, also from files and of two engines
     step_a, step_b   a training step of each, counted from 1, instead of all; compare(rec, rec, 1, 2): two steps of one
-    rtol             how far norms (least and greatest values, too) may be apart in proportion and count as equal
+    rtol             relative difference up to which norms, minima and maxima count as equal
     """
     if not rtol >= 0:
         raise ValueError(f"compare: rtol must be 0 or more, not {rtol!r}")

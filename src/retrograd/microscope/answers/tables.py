@@ -28,9 +28,9 @@ Row = dict[str, Any]
 
 @checked
 def to_pandas(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
-    """A pandas.DataFrame of what `to_arrow` has as columns.  ImportError without pandas.
+    """A pandas.DataFrame with the columns of `to_arrow`.  ImportError without pandas.
 
-    found   what the microscope gave: see to_arrow
+    found   a result of the microscope: see to_arrow
     """
     try:
         import pandas
@@ -43,10 +43,12 @@ def to_pandas(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any
 def to_arrow(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
     """A pyarrow.Table.  ImportError without pyarrow.
 
-    found          one of these:
-    Recording      a row per event: what, where, t and dt in ns, norm of what it passed on (ops: of their outputs; nodes: of
-                   the gradients of their inputs; accumulations: of the gradient that arrived), null where not measured
-    Ledger         a row per term; Coverage: per parameter; Watch: per look at a name
+    found          what becomes rows:
+    Recording      a row per event: what, where, t and dt in ns, norm of its result (ops: of their outputs; nodes: of the
+                   gradients of their inputs; accumulations: of the gradient that arrived), null if not measured
+    Ledger         a row per term
+    Coverage       a row per parameter
+    Watch          a row per look at a name
     FactorStore    a row per sample of a weight.  `a` and `delta` are flat lists in C order, of `tokens` rows each; a weight
                    without factors has `gradient`, in C order, of the weight's `shape`; an embedding has `ids`, not `a`
     """
@@ -58,7 +60,7 @@ def to_arrow(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
 def to_parquet(found: Recording | Coverage | Ledger | Watch | FactorStore, path: FilePath) -> None:
     """Write the table of `to_arrow` as a Parquet file, block by block: a store may be larger than memory.
 
-    found   what the microscope gave: see to_arrow
+    found   a result of the microscope: see to_arrow
     path    of the file, which is replaced when complete
     ImportError without pyarrow.
     """

@@ -63,7 +63,7 @@ class Finding:
 
 
 class Trouble:
-    """What `rec.trouble()` found, in order; false if there is nothing."""
+    """What `rec.trouble()` found, in order; false if it found nothing."""
 
     def __init__(self, findings: list[Finding], notes: list[str]) -> None:
         self.findings = findings

@@ -56,7 +56,7 @@ class Place:
 
 @dataclass
 class Verdict:
-    """code: "fine", "slow" (somebody computes), "hang" (nobody will come) or "stuck" (somebody stands still)."""
+    """code: "fine", "slow" (a rank is still computing), "hang" (no rank will come) or "stuck" (a rank stands still)."""
 
     code: str
     text: str
@@ -70,14 +70,14 @@ class Verdict:
 @checked
 def watchdog(seconds: float = 30.0, every: float = 1.0, folder: FilePath | None = None,
              on: Callable[[Verdict], None] | None = None) -> Watchdog:
-    """Context manager that watches the thread which opens it, and reads what the watchdogs of the other ranks say.
+    """Context manager that watches the thread which opens it, and compares notes with the watchdogs of the other ranks.
 
         with microscope.watchdog(seconds=30):
             train()
 
-    seconds  of waiting after which one rank says on stderr what it sees, and again when that changes
+    seconds  seconds of waiting after which one rank reports on stderr what it sees, and again when that changes
     every    seconds between looks
-    folder   that all ranks see; by default one of this machine
+    folder   a folder that all ranks can read; by default one on this machine
     on       called with a Verdict, instead of writing to stderr
 
     ValueError in a process that is no rank.

@@ -47,12 +47,13 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
     model   of retrograd.nn or torch.nn
     every   look at every n-th step of each optimizer, starting with its first
     limit   how many rows to keep, the newest
-    window  looks in which a unit must be above 0 once, not to be dead (dead_units, problems)
+    window  a unit counts as dead if it was never above 0 in so many looks (dead_units, problems)
     log     log({"grad_norm/0.weight": 0.1, ...}, step) is called at each look: wandb.log, mlflow.log_metrics, a function
-    histograms  of weights, gradients and updates at each look: w.histogram(name)
-    successive  also look at the step after each look: cosines between gradients and updates of both, and w.noise_scale()
+    histograms  keep histograms of weights, gradients and updates at each look: w.histogram(name)
+    successive  also look at the step after each look: gives cosines between gradients and updates of both, and
+                w.noise_scale()
     batch       samples in a batch, for the noise scale; by default the length of the model's first argument
-    scaler      a GradScaler: steps that it skips are in w.skipped, and norms of gradients are those without its scale
+    scaler      a GradScaler: w.skipped lists the steps that it skips, and gradient norms exclude its scale
     A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
     update, and w.before() before it if you want update norms.  Steps are counted from 1; of several optimizers the one
     that has made the most steps counts.
@@ -75,11 +76,11 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
 class Watch:
     """What watch() returns.
 
-    rows   dicts with the keys of COLUMNS: of parameters grad_norm (before the step, after clipping), weight_norm,
-           update_norm, ratio = update_norm / weight_norm; of activations dead (share of units that were 0 for the whole
-           batch) and saturated (share of values within 2 % of a bound); grad_cosine and update_cosine with the step after.
-           None: not known.
-    skipped   steps that the scaler skipped, as numbers of the steps they would have been
+    rows   dicts with the keys of COLUMNS.  Parameters have grad_norm (before the step, after clipping), weight_norm,
+           update_norm, ratio = update_norm / weight_norm, and grad_cosine and update_cosine with the next step; activations
+           have dead (share of units that were 0 for the whole batch) and saturated (share of values within 2 % of a bound).
+           None: unknown.
+    skipped   numbers that the steps which the scaler skipped would have had
     """
 
     _arrays: list[Any] = []                     # of the gradients that a step begins with, where they are asked for
@@ -106,7 +107,7 @@ class Watch:
     # -- switching
 
     def resume(self) -> None:
-        """Watch on, after pause()."""
+        """Continue after pause()."""
         if self._handles:
             return
         home = self._engine.optimizers()
@@ -159,11 +160,11 @@ class Watch:
     # -- looking
 
     def before(self) -> None:
-        """Ahead of an update made by hand: remember the weights, so that the update's size is known."""
+        """Call before an update made by hand, to remember the weights, so that the update's size is known."""
         self._before(None)
 
     def step(self) -> None:
-        """After an update made by hand."""
+        """Call after an update made by hand."""
         if None not in self._open and 0 not in self._open:
             self._before(None, False)
         self._after(None)
@@ -335,7 +336,7 @@ class Watch:
             writer.writerows(self.rows)
 
     def to_tensorboard(self, writer: Any) -> None:
-        """writer.add_scalar("grad_norm/0.weight", value, step) for every number, as TensorBoard's SummaryWriter has it."""
+        """Call writer.add_scalar("grad_norm/0.weight", value, step) for every number, as of TensorBoard's SummaryWriter."""
         for row in self.rows:
             for column in COLUMNS[2:]:
                 if row[column] is not None:
@@ -345,7 +346,8 @@ class Watch:
                 writer.add_histogram_raw(f"{kind}/{name}", low, high, count, total, squares, LIMITS, counts.tolist(), step)
 
     def to_html(self, path: Any, title: str = "training - retrograd") -> None:
-        """Write one page without scripts: problems, lines over the steps, histograms.  The file is replaced when complete."""
+        """Write one page without scripts: problems, curves over the steps, histograms.  The file is replaced when
+        complete."""
         from ...io.beside import write_beside
         from .watch_page import page_of
         text = page_of(self, COLUMNS[2:], title).encode()
@@ -380,11 +382,11 @@ class Watch:
         return None if self._successive is None else self._successive.noise_scale()
 
     def dead_units(self) -> dict[str, list[int]]:
-        """{path of an activation: its units that were above 0 in none of the last `window` looks}, of those that have such."""
+        """{path of an activation: its units that were never above 0 in the last `window` looks}, if there are any."""
         return {name: found for name, units in self._alive.items() if (found := units.dead(units.looks - 1, self.window))}
 
     def problems(self) -> Problems:
-        """What the newest rows, and the loop around them, warn of: a list of sentences, which prints one a line."""
+        """Problems in the newest rows and in the loop around them: a list of sentences, printed one per line."""
         return Problems(dict.fromkeys(self._warnings()))
 
     def _warnings(self) -> Iterator[str]:
@@ -429,7 +431,7 @@ class Watch:
         return "\n".join([*lines, *self.problems(), *([] if self.rows else [NOTHING])])
 
     def plot(self, axes: Any = None, column: str = "grad_norm") -> Any:
-        """Lines over steps, one a name, with a logarithmic axis; -> matplotlib axes.  ImportError without matplotlib.
+        """A curve for each name over the steps, on a logarithmic axis; -> matplotlib axes.  ImportError without matplotlib.
 
         column   "grad_norm", "weight_norm", "update_norm", "ratio", "dead" or "saturated"
         """

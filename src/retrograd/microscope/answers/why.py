@@ -29,7 +29,7 @@ class Cause:
 
     code     one word for programs; docs/recorder.md lists them
     text     what happened
-    way_out  what to do, in one sentence
+    way_out  what to do about it, in one sentence
     where    file:line in the user's code, if known
     certain  False: the recording is not enough to tell
     """
@@ -58,7 +58,7 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     """Why p.grad is None.
 
     p    a tensor or parameter; with a recording also a parameter's name
-    rec  a Recording; without one the answer uses only the tensor itself, and says so
+    rec  a Recording; without one, the answer uses only the tensor itself, and says so
     """
     if isinstance(p, str) and rec is not None and rec.live is not None:
         p = living(rec, p)

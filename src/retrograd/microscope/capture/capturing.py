@@ -32,7 +32,7 @@ MARK = "_microscope_data"                       # on tensors without gradient co
 
 
 class Capture(Waiting):
-    """Context manager that captures what `model` does in its block.  Entering it again starts anew.
+    """Context manager that captures what `model` does in its block.  Entering it again starts a new capture.
 
     model       a module of retrograd.nn or torch.nn
     layers      which parameters: a pattern such as "blocks.*" for names of modules or parameters, a module, several of
@@ -43,14 +43,14 @@ class Capture(Waiting):
     calls       if the model is called several times before backward: "apart", the calls have different samples;
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
-    verify      on checked steps, find out by three more backward passes whether samples are independent, and where they
-                are (batch_proof.py), with room for three more sets of output gradients; on every step when the model sorts,
-                packs or selects samples.  Hooks of yours see those passes, too.  Not under FSDP, and not when the model
-                returns nothing with a batch dimension: Coverage.verified says
+    verify      on checked steps, find out, by three more backward passes, whether samples are independent and where they are
+                (batch_proof.py); takes the memory of three more sets of output gradients; on every step if the model sorts,
+                packs or selects samples.  Your hooks see those passes, too.  Not done under FSDP, nor if no output of the
+                model has a batch dimension: Coverage.verified says so
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
-                weight_grad() say what is wanted.  That saves up to a third of the step.  Parameters with hooks, and
-                samples of the batch that cannot be told apart, are left as they are; not with DDP or FSDP
+                weight_grad() compute what you need.  That saves up to a third of the step.  Does not apply to parameters with
+                hooks, to those known for the whole batch only, nor under DDP or FSDP
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
@@ -733,11 +733,11 @@ class Capture(Waiting):
 
     @checked
     def fill(self, loss: Callable[..., Any], *batch: Any, how: str = "loop", reduction: str = "sum") -> None:
-        """Find the samples' gradients of parameters that coverage() says are missing, by calling the model for each sample.
+        """Compute the per-sample gradients that coverage() reports as missing, by calling the model for each sample.
 
         loss        a function of (model, *sample) -> scalar, where sample is `batch` cut to one sample, its batch dimension
                     kept; it calls the model it is given
-        how         "loop": N forward and backward passes; "vmap": one of torch.func.vmap, for models that allow it
+        how         "loop": N forward and backward passes; "vmap": a single pass by torch.func.vmap, for models that allow it
         reduction   how the samples' losses make up that of the batch: "sum" or "mean"
         Call it after the block.  CaptureError when what is found does not add up to the gradient of the batch.
         """
@@ -751,7 +751,7 @@ class Capture(Waiting):
         return [u for run in self.runs for u in run.uses if fnmatch.fnmatchcase(u.path, pattern) and u.arrived]
 
     def coverage(self) -> Any:
-        """Every parameter: covered how, or why not.  A coverage.Coverage: print it, or ask its rows."""
+        """How each parameter is covered, or why it is not: a coverage.Coverage.  Print it, or read its rows."""
         from .coverage import cover
         self._drain()
         return cover(self)
@@ -762,10 +762,10 @@ class Capture(Waiting):
 
         layers   patterns as in capture(): only these parameters
         partial  leave out what is not covered per sample; without it that is an UncoveredError
-        scale    None: as backward computed it.  "sum": gradients of the summed loss (1/N and loss scale undone).
-                 "sample": each sample's gradient as if it had been alone: with the mean over its own terms, also where
-                 targets are ignored, classes have weights or rows were picked.  A number: times that.  CaptureError, with
-                 what stands in the way, where the graph does not prove it
+        scale    None: as backward computed it.  "sum": gradients of the summed loss (1/N and loss scale undone). "sample":
+                 each sample's gradient as if it had been alone, with the mean over its own terms, even if targets are
+                 ignored, classes have weights or rows were picked.  A number: times that.  CaptureError, with the reason, if
+                 the graph does not prove it
         """
         from .grads import Grads
         return Grads(self, layers, partial=partial, scale=scale)
@@ -782,7 +782,7 @@ def capture(
     batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
     weight_grads: bool = True,
 ) -> Capture:
-    """Capture inputs `a` and output gradients `delta` of every call that takes a parameter: see Capture.
+    """Capture the inputs `a` and output gradients `delta` of every call that uses a parameter: a Capture.
 
     with capture(model) as cap:
         loss_fn(model(x), y).backward()

@@ -107,7 +107,7 @@ class Grads:
         return [(part.get(name), f, n) for part, f, n in zip(self._parts, self._factors, self._sizes)]
 
     def shrunk(self) -> str:
-        """What the loss's reduction did to every sample's gradient, if nobody chose a scale and it is known; else ""."""
+        """What the loss's reduction did to every sample's gradient; "" if a scale was chosen or it is unknown."""
         if self.scale is None:
             for run, _ in self._runs:
                 try:
@@ -121,7 +121,7 @@ class Grads:
         return ""
 
     def across(self, group: Any = None) -> Any:
-        """The samples of all ranks of a group, of which these are one rank's: an Across.  All ranks call it."""
+        """The samples of all ranks of a group, these being one rank's: an Across.  All ranks must call it."""
         from .across import Across
         return Across(self, group)
 
@@ -169,7 +169,7 @@ class Grads:
     # Every sample
 
     def per_sample(self) -> dict[str, Any]:
-        """{name: (N, *shape)}.  As much memory as N models: norms(), dots() and clip() do without."""
+        """{name: (N, *shape)}.  Takes the memory of N models; norms(), dots() and clip() do not."""
         self._samples("per_sample")
         with self.torch.no_grad():
             return ByName({name: self._stacked(name, lambda t: t.per_sample()) for name in self.names})
@@ -336,7 +336,7 @@ class Grads:
 
     @checked
     def segments(self, cu_seqlens: Iterable[Any]) -> Grads:
-        """Samples out of packed sequences: sequence s is tokens cu_seqlens[s] to cu_seqlens[s + 1] of all N * T."""
+        """Samples of packed sequences: sequence s is tokens cu_seqlens[s] to cu_seqlens[s + 1] of all N * T."""
         T = self.torch
         ends = [int(n) for n in cu_seqlens]
         if len(self._parts) > 1:

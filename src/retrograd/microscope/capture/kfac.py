@@ -22,7 +22,7 @@ from .terms import Outer
 class KFAC:
     """K-FAC curvature factors, as exponential means over updates.
 
-    ema      share of the old in an update, 0 to 1; the first updates are not biased towards zero
+    ema      weight of the old mean in an update, 0 to 1; the first updates are not biased towards zero
     damping  added to the curvature, split over A and G as Martens & Grosse do (factored Tikhonov)
     """
 
@@ -55,7 +55,7 @@ class KFAC:
         return self._factors
 
     def update(self, grads: Any) -> KFAC:
-        """Take in the samples of `grads`, a grads.Grads; -> itself."""
+        """Add the samples of `grads`, a grads.Grads; -> itself."""
         grads._samples("kfac")
         T = self._torch = grads.torch
         if imaginary := [p.name for p in grads.cap.params if p.name in grads.names and p.tensor.is_complex()]:
@@ -86,7 +86,7 @@ class KFAC:
         return self
 
     def all_reduce(self, group: Any = None) -> KFAC:
-        """Make the last update one with the samples of all ranks of a group, each of which has taken in its own; -> itself.
+        """Merge the last update with those of all ranks of a group, each made of its own samples; -> itself.
 
         One all-reduce, of the lower halves of the factors. Every rank calls it after every update.
         """

@@ -37,7 +37,7 @@ class Waiting:
         self._terms: Any = None
 
     def others(self) -> list[Waiting]:
-        """The other captures that go on, which have what came so far."""
+        """The other captures that are active; each has been given what came so far."""
         found = [other for other in inside if other is not self]
         for other in found:
             other.make_uses()

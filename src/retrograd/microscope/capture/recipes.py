@@ -17,10 +17,10 @@ from .terms import Outer
 
 @checked
 def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
-    """(N,) probabilities proportional to gradient norms, for importance sampling of training examples.
+    """(N,) probabilities proportional to gradient norms, for importance sampling of training samples.
 
     norms    (N,) gradient norms, of the last layer or of all
-    uniform  share of equal probabilities that is mixed in, 0 to 1
+    uniform  weight of the uniform distribution that is mixed in, 0 to 1
     Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
     """
     if not hasattr(norms, "sum"):
@@ -54,10 +54,10 @@ def of_own_losses(function: str, grads: Any) -> None:
 def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any = None) -> tuple[Any, Any]:
     """(samples (count,), weights (count,)): drawn with replacement by gradient norm.
 
-    grads      of the samples to draw from
-    count      how many to draw
-    uniform    share of equal probabilities, as in sampling_probabilities()
-    generator  to draw with; by default the engine's own
+    grads      the samples to draw from
+    count      number of draws
+    uniform    weight of the uniform distribution, as in sampling_probabilities()
+    generator  source of random numbers; by default the engine's own
     weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
     """
     of_grads("norm_sampling", grads)
@@ -125,11 +125,11 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
                      generator: Any = None) -> dict[str, Any]:
     """{name: gradient}: clipped per sample, summed, with Gaussian noise, divided by the expected batch size.
 
-    grads             of the batch: grads(scale="sample"), since the samples' gradients must be their own
-    max_norm          to which each sample's gradient is clipped
+    grads             of the batch, as grads(scale="sample"): every sample's own gradient
+    max_norm          norm to which each sample's gradient is clipped
     noise_multiplier  standard deviation of the noise over max_norm
-    expected          batch size to divide by; under Poisson sampling the expected one, here len(grads) by default
-    generator         to draw the noise with; by default the engine's own
+    expected          batch size to divide by; the expected one under Poisson sampling; by default len(grads)
+    generator         source of the noise; by default the engine's own
     Abadi et al. 2016 (arXiv:1607.00133).
     """
     of_own_losses("private_gradient", grads)
@@ -156,8 +156,8 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
                 generator: Any = None) -> None:
     """Put private_gradient into every parameter's .grad and call the optimiser's step.
 
-    grads             None where Poisson sampling drew no sample: the step is noise alone, and expected must be given
-    optimizer         whose step() is called; it holds parameters of the captured model alone
+    grads             None if Poisson sampling drew no sample: the step is noise alone, and expected must be given
+    optimizer         whose step() is called; may hold only parameters of the captured model
     max_norm, noise_multiplier, expected, generator  as in private_gradient()
     UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
@@ -191,12 +191,12 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
 
 @checked
 def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
-    """The privacy spent: the epsilon of DP-SGD with Poisson sampling.
+    """The privacy budget spent: epsilon of DP-SGD with Poisson sampling.
 
     noise_multiplier  standard deviation of the noise over max_norm
     sample_rate       probability with which a sample is in a batch
     steps             how many were taken
-    delta             at which epsilon is told
+    delta             the delta that epsilon refers to
     Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus if that is installed.
     ImportError when neither is.
     """
@@ -224,8 +224,8 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
 def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
     """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
 
-    grads  with the samples' own losses: grads(scale="sample")
-    room   numbers of per-sample gradients that it holds at a time, at most
+    grads  of the samples' own losses: grads(scale="sample")
+    room   most numbers of per-sample gradients to hold at a time
     Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.
     """
     of_own_losses("fisher_diagonal", grads)
@@ -256,7 +256,7 @@ def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
 def noise_scale(grads: Any) -> dict[str, float]:
     """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
 
-    grads  of at least two samples, with their own losses: grads(scale="sample")
+    grads  of at least two samples' own losses: grads(scale="sample")
     G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
     helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.
     """

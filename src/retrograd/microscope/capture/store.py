@@ -101,14 +101,14 @@ class Record:
 
 
 class FactorStore(Queries):
-    """A store on disk: append the captures of a run; query by layer, sample and step.
+    """A store on disk: append the captures of a run; query them by layer, sample and step.
 
     path        folder of the store
     mode        "a": append, made when absent; "r": read only; "w": a new store, which must not exist
     shard_mb    megabytes at which a shard is closed
-    dtype       "float16" or "bfloat16": store the numbers in half the space, and read them as float32; by default as they are,
-                or as the store's dtype.  In float16 each tensor is scaled by a power of two that fits its largest number
-    engine      "torch" or "retrograd": whose tensors reading gives; by default the writer's, if that is imported
+    dtype       "float16" or "bfloat16": store the numbers in half the space, and read them as float32; by default unchanged,
+                or in the store's dtype.  For float16, each tensor is scaled by a power of two that fits its largest number
+    engine      "torch" or "retrograd": whose tensors reading returns; by default the writer's, if that is imported
     rank        of this process in a distributed run: it writes to a store of its own inside path
     """
 
@@ -215,7 +215,7 @@ class FactorStore(Queries):
         return self._maps[shard]
 
     def flush(self) -> None:
-        """Close the open shard: what was appended is safe from here on."""
+        """Close the open shard: everything appended so far is safe."""
         if self._open is None:
             return
         shard, self._open = self._open, None
@@ -236,7 +236,7 @@ class FactorStore(Queries):
         os.replace(beside, self.path / "manifest.json")
 
     def close(self) -> None:
-        """Close the open shard, and let others write."""
+        """Close the open shard, and let other processes write."""
         try:
             if self.mode != "r" and self._lock is not None:
                 self.flush()
@@ -259,7 +259,7 @@ class FactorStore(Queries):
         """Write the factors of every parameter in `grads` (a grads.Grads); -> bytes written.
 
         samples     ids of the samples (N,); 0 to N - 1 by default
-        token_mask  (N, T) which tokens count; kept beside, nothing is left out
+        token_mask  (N, T) which tokens count; stored too, nothing is left out
         """
         if self.mode == "r" or self._lock is None:
             raise StoreError("FactorStore.append: the store is " + ("read only" if self.mode == "r" else "closed"))
@@ -319,7 +319,7 @@ class FactorStore(Queries):
 
     @checked
     def records(self, layer: str = "*", step: int | None = None, sample: int | None = None) -> Iterator[Record]:
-        """What is stored, in order: layer is a pattern of parameter names, sample an id.  The open shard is not seen."""
+        """What is stored, in order: layer is a pattern of parameter names, sample an id.  Leaves out the open shard."""
         for store, shard, _, about in self._all():
             if step is not None and about["step"] != step:
                 continue

@@ -65,9 +65,13 @@ class Output(NamedTuple):
 class Contract:
     """What a backward pass did; made by contract() or load().
 
-    parameters  {name: Parameter}, in the model's order      loss, engine, seed
-    hooks       each firing, in order                         silent   the hooks that did not fire
+    parameters  {name: Parameter}, in the model's order
+    hooks       each firing, in order
+    silent      the hooks that did not fire
     outputs     what modules returned, in order
+    loss        the loss of that pass
+    engine      "retrograd" or "torch"
+    seed        the seed of random numbers
     """
 
     def __init__(self, engine: str, seed: int, loss: float, parameters: dict[str, Parameter], hooks: list[Hook],
@@ -87,11 +91,11 @@ class Contract:
 
     @staticmethod
     def load(path: Any) -> Contract:
-        """Read a file of save().  ContractError if it is none, is damaged or of another version."""
+        """Read a file that save() wrote.  ContractError if it is not one, is damaged, or has another version."""
         return read(os.fsdecode(path))
 
     def differences(self, now: Contract, rtol: float = 1e-3) -> list[Any]:
-        """What `now` does otherwise, and what that comes from: a list of (kind, names, text)."""
+        """How `now` differs, and why: a list of (kind, names, text)."""
         from .differing import differences
         return differences(self, now, rtol)
 

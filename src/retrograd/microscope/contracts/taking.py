@@ -29,14 +29,14 @@ PLACE = re.compile(r" \([^()]*:\d+\)")          # file:line: lines move
 def contract(
     model: Any, batch: Any, loss: Callable[..., Any] | None = None, *, forward: Callable[..., Any] | None = None, seed: int = 0,
 ) -> Contract:
-    """What one backward pass through the model does: a Contract, to save and to compare with later ones.
+    """What one backward pass through the model does: a Contract, to save and to compare with later passes.
 
     model    a module, or a function without arguments that makes one, from `seed`
     batch    (x, *rest), or x alone, or a dict of keyword arguments
-    loss     of loss(model(x), *rest), or loss(model(**batch)); by default what model(*batch) returns, if that is one number, or
-             its .loss, else the mean square of the tensors in it
-    forward  (model, *batch) -> what the loss gets first
-    seed     that Python, NumPy and the engines draw from
+    loss     called as loss(model(x), *rest) or loss(model(**batch)); by default the output of the model if that is one
+             number, or its .loss, else the mean square of the tensors in it
+    forward  (model, *batch) -> first argument of the loss
+    seed     for the random numbers of Python, NumPy and the engines
     Their generators, buffers and every .grad are left as they
     were; hooks run.
     """
@@ -57,11 +57,11 @@ def assert_contract(
     path: Any, model: Any, batch: Any = None, loss: Callable[..., Any] | None = None, *,
     forward: Callable[..., Any] | None = None, seed: int | None = None, rtol: float = 1e-3,
 ) -> None:
-    """AssertionError, with what differs and why, unless the model does what the contract says.
+    """Raise AssertionError, with the differences and their causes, unless the model does what the contract says.
 
     path   a file of Contract.save, or a Contract
-    model, batch, loss, forward   as in contract(); or instead of the model a Contract taken by now
-    seed   of what is drawn, by default the contract's
+    model, batch, loss, forward   as in contract(); or, instead of the model, a Contract already taken
+    seed   of random numbers; by default the contract's
     rtol   relative tolerance of norms
     """
     __tracebackhide__ = True

@@ -34,17 +34,18 @@ _flying: WeakSet[Flight] = WeakSet()
 @checked
 def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "flight", spike: float | None = SPIKE,
            signal: int | None = None) -> Flight:
-    """Context manager that keeps the last steps of a training and writes them when something goes wrong.
+    """Context manager that keeps the last steps of a training, and writes them to a file when something goes wrong.
 
         with microscope.flight(model, keep=20):
             train(model)
 
     model       of retrograd.nn or torch.nn
-    optimizers  whose steps end a step of the training; none given: all that hold parameters of the model
-    keep        steps kept: operations with their lines, norms of results, gradients and .grad, losses, learning rates
+    optimizers  whose steps end a step of the training; by default all that hold parameters of the model
+    keep        how many steps to keep: operations with their lines, norms of results, gradients and .grad, losses, learning
+                rates
     path        where to write: PATH.html, a page that opens at the first bad number, and PATH.trace (microscope.load)
     spike       robust z-score of a loss among the last 200 that counts as a spike; None: never
-    signal      on this signal (signal.SIGUSR1), it writes, too, and the training goes on
+    signal      a signal, such as signal.SIGUSR1, on which it writes as well; the training continues
 
     It writes after a pass whose loss or gradients are NaN or inf, after a spike, at an exception that leaves the block, at
     the signal, and on write().  Gradients of a loss that a GradScaler scaled may overflow; 20 times in a row is trouble.
@@ -70,7 +71,7 @@ class Flight:
     """What flight() returns.
 
     losses    of the last passes
-    reports   a sentence for each time it wrote, and why
+    reports   a sentence about each file written, with the reason
     """
 
     def __init__(self, model: Any, engine: Any, optimizers: tuple[Any, ...], keep: int, path: Any, spike: float | None,

@@ -43,11 +43,11 @@ NAMES = {
 
 @checked
 def lint(model: Any, *, optimizer: Any = None, rec: Recording | None = None) -> list[Problem]:
-    """The problems that a model's hooks show and, with a recording, those that show only when they run.
+    """The problems that a model's hooks show and, with a recording, those that show only in a run.
 
     model       of retrograd.nn or torch.nn
     optimizer   also checks that it has the model's parameters
-    rec         a Recording of the model, for the problems that show when it runs
+    rec         a Recording of the model, for the problems that show only in a run
     """
     engine_of_module(model, "lint")
     found = list(Live(model).problems())
@@ -213,7 +213,7 @@ def of_optimizer(model: Any, optimizer: Any) -> Iterator[Problem]:
 
 @checked
 def lint_recording(rec: Recording) -> list[Problem]:
-    """The problems that a recording shows: hooks that never fired, parameters without gradients, edits that surprise.
+    """The problems that a recording shows: hooks that never fired, parameters without gradients, surprising edits.
 
     rec   a Recording, live or loaded
     """

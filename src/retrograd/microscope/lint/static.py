@@ -16,7 +16,7 @@ from .source import ARITY, OF_OPTIMIZERS, Source, keyword, method_of, place, res
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One finding of a rule: where, what, the way out."""
+    """One finding of a rule: where it is, what it is, what to do."""
 
     file: str
     line: int
@@ -507,7 +507,7 @@ def lint_source(text: str, file: str = "<string>", rules: Container[str] | None 
     """The problems in source text, by line.  SyntaxError if it does not parse.
 
     text    the program
-    file    its name, in what is said
+    file    its name, for messages
     rules   numbers of rules to check, as "RG101"; by default all
     """
     source = Source(text, file)

@@ -61,11 +61,11 @@ class Hold:
 class Memory:
     """What memory() returns.
 
-    timeline   [(time in ns as of time.perf_counter_ns, bytes)]: what is counted, at each change; long ones are thinned
-    peak       the most bytes; peak_line: the line that reached it, peak_call: in which call of the model
+    timeline   [(ns of time.perf_counter_ns, bytes counted)] at each change; long ones are thinned
+    peak       the most bytes at any time; peak_line: the line that reached them, peak_call: in which call of the model
     fixed      bytes of parameters and buffers
     calls      of the model
-    allocated  {device: bytes}: the most that the allocator of each CUDA device of the model has given out, temporaries included
+    allocated  {device: bytes}: the most that the allocator of each CUDA device of the model handed out, temporaries included
     """
 
     def __init__(self, model: Any, engine: Engine) -> None:
@@ -303,7 +303,7 @@ class Memory:
     # -- answers
 
     def rows(self, at_peak: bool = True) -> list[Row]:
-        """What was kept at the peak, the largest first; at_peak=False: what is kept now."""
+        """The tensors kept at the peak, largest first; at_peak=False: those kept now."""
         if at_peak:
             its = [row for row in (*self._rows.values(), *self._past) if self._of_peak(row)]
         else:
@@ -312,7 +312,7 @@ class Memory:
 
     @checked
     def by(self, what: str, at_peak: bool = True) -> list[Group]:
-        """Groups (name, bytes, number), the largest first, of rows(): by "module", "op", "line", "kind", "dtype" or "freed".
+        """Groups (name, bytes, number) of rows(), largest first: by "module", "op", "line", "kind", "dtype" or "freed".
 
         By module, operation and line are what graphs save; gradients and optimizers' state are told of by kind.
         """
@@ -322,7 +322,7 @@ class Memory:
         return grouped(its if what == "kind" else [row for row in its if row.kind in ("activation", "data")], what)
 
     def alive(self) -> list[Alive]:
-        """The tensors whose graphs keep memory now, and the variable, list or closure that holds each; the greatest first.
+        """The tensors whose graphs keep memory now, and the variable, list or closure that holds each; largest first.
 
         Graphs over several calls of the model are told of even where a backward pass has freed what they saved.
         """

@@ -30,7 +30,7 @@ _running: list[Recorder] = []
 
 
 class RecordingError(RuntimeError):
-    """A recording cannot start, or cannot be used as asked."""
+    """A recording cannot start, or cannot answer the question."""
 
 
 @checked
@@ -43,11 +43,11 @@ def record(
         with record(model) as rec:
             loss_of(model(x), y).backward()
 
-    models     modules whose paths name things; several are named by the variables that hold them; others when they are
-               first called
+    models     modules whose paths name things; several are told apart by the variables that hold them; models not given are
+               named when they are first called
     ops        forward ops and module calls; False: hooks, backward nodes and steps only
-    nodes      backward nodes; with ops=False, nodes=False what is left are hooks and steps
-               (on nodes and results of ops: those registered meanwhile, since nobody walks the graph)
+    nodes      backward nodes; ops=False, nodes=False records only hooks and steps (of hooks on nodes and on results of ops,
+               those registered in the block, since nothing walks the graph)
     norms      norm, min, max and shares of zeros, NaN and inf of every tensor seen
     values     "parameters": keep the gradients that reach parameters (the ledger needs them); "paths": also what each way
                through the graph brings to them (the graph is kept after backward for it); "all": every tensor seen

@@ -116,7 +116,7 @@ class Value:
 
 
 class Event:
-    """One event: its fields as attributes (docs/trace-format.md), and what their numbers stand for."""
+    """One event: its fields as attributes (docs/trace-format.md), and what their numbers refer to."""
 
     __slots__ = ("_rec", "_row", "number")
 
@@ -207,7 +207,7 @@ class Events(Sequence[Event]):
 
 
 class Recording:
-    """What record() kept.
+    """What record() recorded.
 
     events     every event in order (docs/trace-format.md)
     modules    dicts: path, type, parent, calls
@@ -215,7 +215,7 @@ class Recording:
     nodes      dicts: name, op (the event that made it), next (edges), tensor (of a leaf)
     hooks      dicts: kind, name, owner, defined and registered (sites), prior (registered before the recording), fired
     dropped    how many events of each kind came after `limit` was reached
-    complete   False when an exception or Ctrl-C ended it; `error` then says which
+    complete   False if an exception or Ctrl-C ended it; `error` says which
     """
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class Recording:
         return f"{file}:{line}"
 
     def tensor(self, number: int) -> dict[str, Any]:
-        """What is known of a tensor: shape, dtype, device, made_by (number of the op event or -1), name, role, owner."""
+        """A tensor's shape, dtype, device, made_by (number of the op event or -1), name, role, owner."""
         like, made_by, flags, stem = self.tensor_rows[number]
         shape, dtype, device = self.likes[like]
         known = self.tensor_names.get(number, {})
@@ -302,13 +302,13 @@ class Recording:
         return text
 
     def name_of_optimizer(self, number: int) -> str:
-        """Its type; of several, the variable that holds it, too."""
+        """Its type; if there are several, also the variable that holds it."""
         optimizer = self.optimizers[number]
         kind, variable = str(optimizer["type"]), optimizer.get("variable")
         return f"{variable} ({kind})" if variable and len(self.optimizers) > 1 else kind
 
     def full_name(self, name: str) -> str:
-        """Of a name that the first of several given models has for something: the name in the recording."""
+        """The name in the recording of what the first of several given models calls `name`."""
         first = self.modules[0] if self.modules else {}
         return f"{first['path']}.{name}".rstrip(".") if first.get("first") else name
 
@@ -376,7 +376,7 @@ class Recording:
         return trouble(self, **thresholds)
 
     def ledger(self, p: Any) -> Any:
-        """What p.grad is the sum of: contributions by use, hooks' edits, what was there, clipping; a Ledger.
+        """The terms of p.grad: contributions by use, hooks' edits, what was there before, clipping; a Ledger.
 
         p is a tensor, or a parameter's name.  Numbers need record(values="parameters"); without, there are norms only.
         Where a use's gradient came several ways (residual connections), values="paths" says what each brought.
@@ -385,7 +385,7 @@ class Recording:
         return ledger(self, p)
 
     def number_of(self, what: Any) -> int | None:
-        """The tensor number of a parameter's name or of a live tensor; None when the recording never saw it."""
+        """The tensor number of a parameter's name or of a live tensor; None if the recording never saw it."""
         if isinstance(what, str):
             if self._names is None or self.live is not None and self.live.on:       # names may still change
                 self._names = self.parameters
@@ -418,13 +418,13 @@ class Recording:
 
     @checked
     def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
-        """Where this recording and another first differ, in which gradients and hooks: a Difference."""
+        """Where this recording and another first differ, and in which gradients and hooks: a Difference."""
         from .replay import diff
         return diff(self, other, rtol)
 
     @checked
     def compare(self, step_a: int, step_b: int) -> Any:
-        """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran, what was skipped.
+        """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran or was skipped.
 
         A Comparison.
         """
@@ -470,15 +470,15 @@ class Recording:
     def to_html(self, path: FilePath, title: str | None = None, *, memory: Memory | None = None) -> None:
         """Write one HTML file that shows the graph, the events in order and every gradient as it arrives.
 
-        title    the script's name unless given
-        memory   what microscope.memory() gave, of a block that ran together with this recording: it is drawn under the events
+        title    by default the script's name
+        memory   what microscope.memory() returned for a block around this recording: drawn under the events
         It needs no server and no network.  ValueError for memory with a recording that was loaded.
         """
         from ..page.write import write_page
         write_page(self, path, title, memory=memory)
 
     def view(self, height: int = 640) -> Any:
-        """The page of `to_html` inside a notebook's cell; height in pixels."""
+        """Show the page of `to_html` in a notebook's cell; height in pixels."""
         from ..page.write import Frame
         return Frame(self, height)
 
@@ -489,7 +489,7 @@ class Recording:
 
 @checked
 def load(path: FilePath) -> Recording:
-    """Read a recording that `save` wrote.  TraceError if it is no recording, cut off or too new.
+    """Read a recording that `save` wrote.  TraceError if it is not a recording, is cut off, or is too new.
 
     path   of the file; kept values are read from `path` + '.safetensors'
     """

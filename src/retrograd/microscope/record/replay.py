@@ -19,13 +19,13 @@ from .recording import Recording, Value
 
 
 class Replay:
-    """Two runs of one pass: as recorded, and as asked.
+    """Two runs of one pass: as recorded, and with the change asked for.
 
     before, after   parameter name -> gradient, an array (None where none came)
     nodes           (name of the node, module, norm before, norm after) in the order in which they ran
     Where the step ran forward again:
-    loss            what the pass began at, before and after
-    outputs         path of a module -> its output before and after, arrays; "path, call 2" where it was called twice
+    loss            the number that the pass started from, before and after
+    outputs         path of a module -> its output before and after, arrays; "path, call 2" if it was called twice
     recordings      of both runs
     """
 
@@ -253,7 +253,7 @@ def walk(roots: Any) -> Iterator[Any]:
 
 
 class Difference:
-    """What differs between two recordings: lines for people, `gradients` and `first` for programs."""
+    """What differs between two recordings: printed for people; `gradients` and `first` are for programs."""
 
     def __init__(self, gradients: dict[str, tuple[float | None, float | None]], first: str | None, lines: list[str]) -> None:
         self.gradients = gradients

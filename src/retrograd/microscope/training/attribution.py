@@ -24,7 +24,7 @@ METHODS = ("gradient dot", "cosine", "K-FAC", "EK-FAC", "TracIn", "TRAK", "metag
 
 
 class Attributions(dict[str, Any]):
-    """{method: (N,) scores, or (N, K) for K numbers};  seconds {method: what it took beyond the training}."""
+    """{method: (N,) scores, or (N, K) for K numbers};  seconds {method: time it took beyond the training}."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def attributions(
     losses            (model, i) -> (len(i),) losses of the samples i, as the training weighs them
     weight            (N,) ones
     methods           which, of those below; by default all
-    checkpoints       states of the training that are kept, for TracIn and for going back
+    checkpoints       checkpoints kept of the training, for TracIn and for the metagradient
     dim, seed         random projections of TRAK, and the seed that they are drawn from
     damping           added to the curvature of K-FAC and EK-FAC; by default a tenth of the mean eigenvalue
     progress          bars on stderr; by default if it is a terminal, after two seconds

@@ -25,14 +25,15 @@ def curvature(
     model: Any, loss: Callable[..., Any], data: Iterable[Any], *, forward: Callable[..., Any] | None = None,
     layers: Any = None, reduction: str = "mean", progress: bool | None = None,
 ) -> Curvature:
-    """The curvature of loss(model(x), *rest), averaged over the batches (x, *rest) of `data`, in the model's weights.
+    """The curvature of loss(model(x), *rest) with respect to the model's weights, averaged over the batches (x, *rest) of
+    `data`.
 
     model      of retrograd.nn or torch.nn
     loss       (output, *rest) -> one number
     data       an iterable of batches, each (x, *rest) or x alone
-    forward    (model, *batch) -> what the loss gets first; by default model(x)
+    forward    (model, *batch) -> first argument of the loss; by default model(x)
     layers     which weights, as in capture()
-    reduction  "mean" weighs batches by their size, for losses that are means; "sum" adds them up
+    reduction  "mean" weights batches by their size, for losses that are means; "sum" adds them up
     progress   bars on stderr; by default if it is a terminal, after two seconds
     The Gauss-Newton matrix is J^T H J, with J of the outputs in the weights and H of the loss in the outputs: for
     cross-entropy and squared errors the Fisher matrix.  Every product draws the same random numbers, and buffers stay.
@@ -102,7 +103,7 @@ class Curvature:
 
     @checked
     def eigenvalues(self, count: int = 1, kind: str = "hessian", vectors: bool = False, tolerance: float | None = None) -> Any:
-        """The eigenvalues of the largest magnitudes, largest first, by Lanczos iterations of SciPy (eigsh).
+        """The eigenvalues of largest magnitude, largest first, by SciPy's Lanczos iterations (eigsh).
 
         count      how many
         kind       "hessian" or "gauss-newton"
@@ -146,7 +147,8 @@ class Curvature:
 
     @checked
     def density(self, kind: str = "hessian", probes: int = 8, steps: int = 64, seed: int = 0) -> Density:
-        """How the eigenvalues are spread, by stochastic Lanczos quadrature (Ubaru et al. 2017, Ghorbani et al. 2019): a Density.
+        """The distribution of the eigenvalues, by stochastic Lanczos
+        quadrature (Ubaru et al. 2017, Ghorbani et al. 2019): a Density.
 
         kind    "hessian" or "gauss-newton"
         probes  random vectors to start from
@@ -178,7 +180,7 @@ class Curvature:
             return np.stack([times(row) for row in np.eye(self.size)])
 
     def layers(self) -> dict[str, Curvature]:
-        """{path of a module: the curvature in its own weights, the diagonal block}"""
+        """{path of a module: the curvature of its own weights, a diagonal block}"""
         found: dict[str, list[int]] = {}
         for i in self._chosen:
             found.setdefault(self._graphs.params[i].path, []).append(i)

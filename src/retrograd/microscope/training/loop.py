@@ -29,7 +29,7 @@ class Done(BaseException):
 
 
 class Steps:
-    """What a training function gets as `steps` when it is simply to run: gives the batches as they are, and counts."""
+    """The `steps` of a training function that should simply run: passes the batches through, and counts them."""
 
     def __init__(self) -> None:
         self.number = -1                        # of the current step, from 0

@@ -20,15 +20,17 @@ ROUGH = 0.5             # the least smoothness, and the largest error of a predi
 
 
 class Metagradient(Mapping[str, Any]):
-    """Derivatives by the names of `wrt`, each of the shape of its tensor; with K numbers (K, *shape).
+    """Derivatives by the names in `wrt`, each of the shape of its tensor; for K numbers (K, *shape).
 
-    value        what `evaluate` gave
-    initial      {name of a parameter: derivative in its value before the first step}
-    steps        how many there were;  growth: size of the derivative in the state before each step
-    smoothness   from -1 to 1, of the way from data to weights (see metagradient);  None if it was not measured
-    error        of the derivative's prediction for a small change of everything at once, relative to its size
-    trusted      are both good?  Then `doubt` is empty, otherwise it says why not
-    seconds      {"training", "back", "check"}
+    value        what `evaluate` returned
+    initial      {name of a parameter: derivative with respect to its value before the first step}
+    steps        how many steps the training took
+    growth       size of the derivative with respect to the state before each step
+    smoothness   from -1 to 1: how smoothly the weights follow `wrt` (docs/metagradients.md); None if it was not measured
+    error        relative error of the derivative's prediction for a small change of everything at once
+    trusted      whether both are good
+    doubt        why not; "" if they are
+    seconds      {"training": ..., "back": ..., "check": ...}
     """
 
     def __init__(self, found: dict[str, Any], value: Any, initial: dict[str, Any], growth: list[float]) -> None:
@@ -42,7 +44,7 @@ class Metagradient(Mapping[str, Any]):
 
     @property
     def trusted(self) -> bool:
-        """Is the result to be believed?  If not, `doubt` says why."""
+        """Can you rely on the result?  If not, `doubt` says why."""
         return not self.doubt
 
     def __getitem__(self, name: str) -> Any:
@@ -65,15 +67,17 @@ def metagradient(
     train: Callable[..., Any], evaluate: Callable[[Any], Any], wrt: dict[str, Any], *, keep: int | None = None,
     folder: FilePath | None = None, smoothness: float = 0.05, progress: bool | None = None,
 ) -> Metagradient:
-    """The derivative of evaluate(train(steps, **wrt)) in the tensors of `wrt`, through every step of the training.
+    """The derivative of evaluate(train(steps, **wrt)) with respect to the tensors in `wrt`, through every step of the
+    training.
 
-    train       an ordinary training, whose loop reads `for batch in steps(batches, model, optimizer)`: what a step changes is
-                given to steps() (schedulers, too), and every number in `wrt` takes part in the loop's body by its name
-    evaluate    of what train() returned: a tensor of one number, or of K numbers (K,)
-    wrt         {name: tensor} of sample weights, rates, data, ...; they reach train() by these names
-    keep        states kept at a time, on each of log(T) levels, at least 2; by default 2 sqrt(T) on one
-    folder      keep them there; a run that was interrupted goes on from there
-    smoothness  size of the relative change of `wrt` with which two more trainings check the result; 0: no check
+    train       an ordinary training, whose loop reads `for batch in steps(batches, model, optimizer)`: pass steps()
+                everything that a step changes (schedulers, too), and use the tensors in `wrt`, which arrive by name, in the
+                loop's body
+    evaluate    takes what train() returned; returns a tensor of one number, or of K numbers (K,)
+    wrt         {name: tensor} of sample weights, learning rates, data, ...; passed to train() by these names
+    keep        checkpoints kept at a time, on each of log(T) levels, at least 2; by default 2 sqrt(T) on one level
+    folder      keep the checkpoints in this folder; an interrupted run continues from them
+    smoothness  relative change of `wrt` in the two more trainings that check the result; 0: no check
     progress    bars on stderr; by default if it is a terminal, after two seconds
 
     Engstrom et al. 2025 (arXiv:2503.13751, arXiv:2504.16430).  A warning is given if the result is not to be trusted.

@@ -28,10 +28,13 @@ class Correlation(NamedTuple):
 class Validation:
     """What validate() found; print it for a table.
 
-    lds         {method: Correlation} linear datamodelling scores, the mean over the numbers
-    brittleness {method: [(k, change of the number's mean when its k strongest samples are left out), ...]}; "random", too
-    full        the numbers with all samples, (K,);   retrained (M, K) without the M subsets `left_out` (M, k)
-    seconds     of all retrainings;   method_seconds {method: of its scores}, if known
+    lds             {method: Correlation}: linear datamodelling scores, averaged over the K numbers
+    brittleness     {method: [(k, change of the numbers' mean without its k strongest samples), ...]}; "random", too
+    full            (K,) the numbers with all samples
+    left_out        (M, k) the samples of the M subsets
+    retrained       (M, K) the numbers without each subset
+    seconds         time of all retrainings
+    method_seconds  {method: time of its scores}, if known
     """
 
     def __init__(self, full: Any, left_out: Any, retrained: Any) -> None:
@@ -60,16 +63,16 @@ def validate(
     subsets: int = 100, leave_out: float = 0.05, brittle: Iterable[float] = (0.02, 0.05, 0.1), workers: int | None = None,
     seed: int = 0, progress: bool | None = None,
 ) -> Validation:
-    """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} foretell.
+    """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} predict.
 
-    scores           {method: (N,) or (N, K)}, as attributions() gives them
+    scores           {method: (N,) or (N, K)}, as attributions() returns them
     train, evaluate  as of metagradient(): train(steps, weight), where left-out samples have weight 0
     weight           (N,) ones
-    subsets          how many, of the share `leave_out` of the samples each
-    leave_out        the share of the samples that a subset has, above 0 and below 1
-    brittle          shares of the strongest samples to leave out: those that lower the numbers' mean the most
-    workers          processes, by default one for each core; 1: none besides this one
-    seed             that the subsets are drawn from
+    subsets          how many subsets, each of the share `leave_out` of the samples
+    leave_out        share of the samples in a subset, above 0 and below 1
+    brittle          shares of the samples to leave out for brittleness: those that lower the numbers' mean the most
+    workers          processes, by default one per core; 1: only this one
+    seed             of the random subsets
     progress         bars on stderr; by default if it is a terminal, after two seconds
 
     A score is the derivative of the number in a sample's weight: of what is left out, the sum of the scores foretells the
