@@ -144,7 +144,7 @@ $(PURE):
 $(DEMO): | $(PURE)
 	rm -rf .venv-demo
 	$(PURE) -m venv --without-pip .venv-demo
-	@echo "retrograd: installing into .venv-demo; where a C compiler is, compiling takes some minutes (RETROGRAD_PURE=1 make demo: none)"
+	@echo "retrograd: installing into .venv-demo; with a C compiler this takes some minutes (RETROGRAD_PURE=1 make demo: seconds)"
 	$(PIP) --python .venv-demo/bin/python install '.[demo]'
 	touch $@
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def document() -> str:
     for d in harness.listed():
         by_reason.setdefault(d.reason, []).append(d)
     short = (*harness.the_list().GENERAL, *by_reason)
-    parts = [HEAD.format(version=harness.TORCH), *(f"- {reason}." for reason in short), "", DETAILS]
+    parts = [HEAD.format(version=harness.TORCH), *(bullet(f"{reason}.") for reason in short), "", DETAILS]
     for reason, entries in by_reason.items():
         parts.append(f"### {reason}\n")
         for d in entries:
@@ -39,6 +40,11 @@ def document() -> str:
             both = [f"- {x}" for x in d.torch.splitlines()] + [f"+ {x}" for x in d.ours.splitlines()]
             parts += [f"In {where}{' (regular expression)' if d.regex else ''}:\n", "```diff", *both, "```\n"]
     return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def bullet(text: str) -> str:
+    """A list item, wrapped between words alone."""
+    return textwrap.fill(text, 120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def files() -> dict[Path, str]:

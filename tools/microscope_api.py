@@ -23,7 +23,7 @@ Shapes: N samples, T tokens, I inputs and O outputs of a layer, P weights.
 """
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Capturing": (
-        "A row of `coverage()` has the status `factors` or `per sample` (covered), `whole batch` (only the sum is known), "
+        "A row of `coverage()` has the status `factors` or `per sample` (covered), `whole batch` (only the sum is known),\n"
         "`not covered`, `no gradient` (nothing arrived), `frozen` or `left out`.",
         ("capture", "Capture", "Coverage", "Grads", "Kronecker", "KFAC", "FactorStore")),
     "Recipes": ("", ("norm_sampling", "sampling_probabilities", "tracin", "influence", "private_gradient", "dp_sgd_step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import types
 from collections.abc import Iterator
 from importlib import import_module
@@ -85,7 +86,7 @@ def page() -> str:
                 lacking.setdefault(why(f"{place}.{name}") or why(name) or "?", []).append(name)
         for reason in [reason for reason, _ in LACKS.values()] + ["?"]:
             if reason in lacking:
-                lines += [f"Lack, for {reason}:", "", *wrapped(lacking[reason]), ""]
+                lines += [textwrap.fill(f"Missing, because {reason}:", COLUMNS), "", *wrapped(lacking[reason]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

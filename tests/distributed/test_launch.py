@@ -190,5 +190,5 @@ def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path:
 
 def test_what_cannot_be_launched_is_said() -> None:
     assert "argument -n: there are no 0 ranks" in launched("-n", "0", "x.py", status=2).stderr
-    assert "a script is to be named" in launched("-n", "2", status=2).stderr
+    assert "launch: name a script" in launched("-n", "2", status=2).stderr
     assert "cannot open 'nowhere.py'" in launched("-n", "2", "nowhere.py", status=None).stderr

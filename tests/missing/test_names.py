@@ -25,15 +25,15 @@ from tools.names import PAGE, at, has
 def listed() -> Iterator[tuple[str, str | None, str]]:
     """(place, None or why we lack it, name) for every name on the page"""
     place, reason = "", None
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            place = line[3:]
-        elif line.startswith("Have: "):
+    for paragraph in PAGE.read_text(encoding="utf-8").split("\n\n"):
+        if paragraph.startswith("## "):
+            place = paragraph[3:]
+        elif paragraph.startswith("Have: "):
             reason = None
-        elif line.startswith("Lack, for "):
-            reason = line[10:-1]
-        elif line.startswith("`") and place:
-            for name in re.findall(r"`(\w+)`", line):
+        elif paragraph.startswith("Missing, because "):
+            reason = " ".join(paragraph.split())[17:-1]
+        elif paragraph.startswith("`") and place:
+            for name in re.findall(r"`(\w+)`", paragraph):
                 yield place, reason, name
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 # word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
-    "complex": ("of complex numbers there are tensors, no storages, and no complex32", r"""
+    "complex": ("complex tensors have no storages, and complex32 is missing", r"""
         chalf|view_as_(complex|real)_copy|Complex\w+"""),
     "sparse": ("sparse tensors are not supported yet", r"""
         _?sparse\w*|\w*_sparse_?|to__?sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
@@ -26,19 +26,19 @@ LACKS = {
     "sharded": ("models and tensors are not sharded over processes", r"""
         torch\.distributed\.(fsdp|tensor|checkpoint|pipelining|_?composable|_?shard\w*)(\.\w+)*|
         torch\.distributed\.optim\.named_optimizer"""),
-    "remote": ("no functions are called in another process", r"""
+    "remote": ("functions cannot be called in another process", r"""
         torch\.distributed\.(rpc|autograd|nn\.(api|jit)|remote_device)(\.\w+)*|torch\.distributed\.optim\.(DistributedOptimizer|optimizer)"""),
     "elastic": ("retrograd launch, torch.multiprocessing and torch.distributed.run start a fixed number of ranks once", r"""
         torch\.distributed\.(elastic|launcher|launch)(\.\w+)*"""),
-    "groups": ("process groups exchange tensors by MPI alone, and DistributedDataParallel's reducer is Python", r"""
+    "groups": ("process groups exchange tensors over MPI only, and DistributedDataParallel's reducer is Python", r"""
         torch\.distributed\.(distributed_c10d\.)?(ProcessGroup\w+|Reducer|Logger|BuiltinCommHookType|BackendConfig|GroupName|RankType|
         shrink_group|record_comm|flight_recorder|debug|c10d_logger|logging_handlers)"""),
-    "parallel": ("of torch.distributed there are collectives, groups, stores and DistributedDataParallel", r"""
+    "parallel": ("torch.distributed has collectives, groups, stores and DistributedDataParallel only", r"""
         torch\.distributed\..+|torch\.nn\.parallel\..+|
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": (
-        "programs are not exported or compiled ahead of time; torch.compile records steps and replays them, torch.onnx.export "
+        "programs are not exported or compiled ahead of time; torch.compile records and replays steps, torch.onnx.export "
         "writes feed-forward models, torch.fx.symbolic_trace makes graphs", r"""
         torch\.(fx\.(experimental|passes|config|tensor_type)|onnx|nativert)(\..+)?|nativert|torch\.utils\.(mobile_optimizer|model_dump|jit|bundled_inputs)|
         torch\.jit\.\w+|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
@@ -47,7 +47,7 @@ LACKS = {
         FileCheck|parse_\w+|BroadcastingList\d|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
         NoopLogger|AggregationType|AVG|SUM|PyTorchFileWriter|boolean_dispatch|assert_int_or_pair"""),
     "hub": (
-        "torch.hub does not fetch and run code from repositories; it has load_state_dict_from_url",
+        "torch.hub loads state dicts (load_state_dict_from_url), but runs no code from repositories",
         r"torch\.hub\.(load|list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_dispatch__; use __torch_function__", r"""
         classes|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
@@ -57,10 +57,10 @@ LACKS = {
     "profilers": ("torch.profiler and retrograd.microscope measure programs", r"""
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
-    "measurements": ("statements are timed; instructions are not counted, nor arguments made at random", r"""
+    "measurements": ("benchmarks measure time only, of statements and arguments that you supply", r"""
         torch\.utils\.benchmark\..+|
         Fuzz\w+|Fuzzer|ParameterAlias|\w*Callgrind\w*|FunctionCounts?"""),
-    "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
+    "gone": ("PyTorch has deprecated or removed it; look for its successor in torch.linalg", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
         torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
@@ -70,11 +70,11 @@ LACKS = {
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
-    "datapipes": ("PyTorch deprecates data pipes; Dataset and IterableDataset do what they do", r"""
+    "datapipes": ("PyTorch deprecates data pipes; use Dataset and IterableDataset", r"""
         torch\.utils\.data\..+|
         \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
         _DatasetKind"""),
-    "rare": ("rarely used and not implemented yet", r"""
+    "rare": ("it is rarely used, and not implemented yet", r"""
         torch\.(masked|nn\.attention|nn\.modules)\..+|
         torch\.serialization\.\w+|torch\.utils\.tensorboard\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from . import late_names, torch_name
 
-WHY = "a tensor is of one process: models are not sharded over several, and no functions are called in another"
+WHY = "a tensor belongs to one process: models are not sharded, and functions cannot be called in other processes"
 
 
 def unshared(module: str, classes: str, functions: str, why: str = WHY) -> None:

@@ -27,9 +27,8 @@ def parser() -> argparse.ArgumentParser:
     arguments.required = False              # no arguments are enough
     launch = commands.add_parser(
         "launch", help="run a script on several ranks, which torch.distributed connects",
-        description="Run SCRIPT on N ranks by mpiexec, with `import torch` meaning retrograd.  Lines of output say which rank "
-                    "they come from; a rank that fails ends all.  Ranks find RANK, LOCAL_RANK, WORLD_SIZE, ... as torchrun sets "
-                    "them.",
+        description="Run SCRIPT on N ranks by mpiexec, with `import torch` meaning retrograd.  Each line of output "
+                    "starts with its rank; a rank that fails ends all.  Sets RANK, LOCAL_RANK, WORLD_SIZE, ... as torchrun does.",
         usage="retrograd launch [-h] [-n N] [--mpiexec OPTIONS] (SCRIPT | -m MODULE | -c CODE) [ARGS ...]",
         **examples("retrograd launch -n 4 train.py --epochs 3", "retrograd launch -n 4 -m package.train",
                    "retrograd launch -n 8 --mpiexec '-f hosts' train.py"))
@@ -61,8 +60,8 @@ def microscope(commands: Any) -> None:
                        "Perfetto and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html "
                        "in the current folder)")
     trace.add_argument("--torch", **torch)
-    trace.add_argument("--values", action="store_true", help="keep gradients that reach parameters: ledgers have numbers")
-    trace.add_argument("--paths", action="store_true", help="like --values, and what each way through the graph brings to them")
+    trace.add_argument("--values", action="store_true", help="keep gradients that reach parameters, so that ledgers have numbers")
+    trace.add_argument("--paths", action="store_true", help="like --values, and also what each way through the graph contributes")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep at most N events (default 500000)")
     trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
     trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script, from the first that "
@@ -111,8 +110,8 @@ def microscope(commands: Any) -> None:
     view.add_argument("file", metavar="FILE", help="a recording: retrograd trace -o run.trace script.py")
     merge = commands.add_parser(
         "merge", help="put the recordings of several ranks side by side",
-        description="Say which ranks waited for which, and which call they did not have in common; write a page with a lane for "
-                    "each rank.  Exit status 1 where ranks took different branches.",
+        description="Say which ranks waited for which, and which call differs between them; write a page with a lane for each "
+                    "rank.  Exit status 1 if ranks took different branches.",
         **examples("mpiexec -n 2 retrograd trace -o run.trace train.py", "retrograd merge run.*.trace -o run.html",
                    "torchrun --nproc-per-node 2 -m retrograd trace --torch -o run.trace train.py"))
     merge.add_argument("-o", "--output", metavar="FILE", help="write the page to FILE.html")
@@ -218,7 +217,7 @@ def launched(n: int, program: list[str], options: str) -> int:
     from .launch import CannotLaunch, launch
 
     if not program or n < 1:
-        parser().error("launch: a script is to be named" if not program else f"argument -n: there are no {n} ranks")
+        parser().error("launch: name a script" if not program else f"argument -n: there are no {n} ranks")
     try:
         return launch(n, program, shlex.split(options))
     except CannotLaunch as error:

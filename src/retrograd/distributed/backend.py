@@ -31,7 +31,7 @@ class Backend(str):
     @classmethod
     def register_backend(cls, name: str, func: Any, extended_api: bool = False, devices: Any = None) -> NoReturn:
         """NotImplementedError: process groups exchange tensors over MPI only."""
-        raise NotImplementedError(f"Backend.register_backend({name!r}): retrograd's process groups exchange tensors by MPI alone")
+        raise NotImplementedError(f"Backend.register_backend({name!r}): retrograd's process groups use MPI alone")
 
 
 def get_default_backend_for_device(device: Any) -> str:

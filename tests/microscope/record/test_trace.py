@@ -271,10 +271,10 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
 
     for notes in (b"5", b"true", b'"text"', b'{"a":1}', b"[1]", b"null"):
         damaged = re.sub(rb'"notes":\[.*?\]', b'"notes":' + notes, lines[-1])
-        refused(b"".join(lines[:-1]) + damaged, f"line {len(lines)}: end-of-file: 'notes' must be a list of texts")
+        refused(b"".join(lines[:-1]) + damaged, f"line {len(lines)}: end-of-file: 'notes' must be a list of strings")
     for given in (b"5", b"null", b"[1]", b'"net.py"'):
         damaged = re.sub(rb'"argv":\[.*?\]', b'"argv":' + given, lines[0])
-        refused(damaged + b"".join(lines[1:]), "line 1: header: 'argv' must be a list of texts")
+        refused(damaged + b"".join(lines[1:]), "line 1: header: 'argv' must be a list of strings")
     refused(b"", "is empty")
     refused(b"hello\n", "this is not a recording")
     refused(b"[1]\n", "this is not a recording")
@@ -309,7 +309,7 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
     changed_in("hook", "'changed' must be true, false or null", changed="hook")
     changed_in("hook", "'returned' must be true, false or null", returned=1)
     changed_in("enter", "'facts' must be an object", facts=None)
-    changed_in("enter", "'keywords' must be a list of texts", facts={"tensors": 1, "keywords": [1]})
+    changed_in("enter", "'keywords' must be a list of strings", facts={"tensors": 1, "keywords": [1]})
     changed_in("exit", "'tensors' must be a list of integers", facts={"type": "Tensor", "tensors": [[-1]]})
     backward = json.loads(lines[len(lines) - 1 - last])["i"]
     changed_in("graph", f"made by event {backward}, which is of a backward pass", op=backward)

@@ -289,7 +289,7 @@ def mistakes(task: Task) -> dict[str, tuple[Any, str]]:
         return model
 
     return {
-        "a counter": (loop(counter), "done again, step 3 gives weights that differ"),
+        "a counter": (loop(counter), "step 3, repeated, gives weights that differ"),
         "break": (loop(leaves), "left its loop"),
         "edits": (loop(edits), "edits gradients where autograd does not see it"),
         "two steps": (loop(twice), "the same optimizer twice"),
@@ -344,7 +344,7 @@ def test_an_optimizer_that_cannot_be_followed_is_refused_before_the_first_step(t
             taken.append(batch)
         return model
 
-    with pytest.raises(ReplayError, match="the step of LBFGS is not known as a formula; there are "):
+    with pytest.raises(ReplayError, match="no formula is known for the step of LBFGS; there are "):
         microscope.metagradient(train, task.evaluate, {"weight": torch.ones(20).double()})
     assert taken == []
 

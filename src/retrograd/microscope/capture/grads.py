@@ -58,7 +58,7 @@ class Grads:
         if not chosen:
             raise CaptureError(f"grads: no parameter with a gradient among layers={layers!r}")
         if patterns is not None and (name := patterns.unmet(cap.params)):
-            raise CaptureError(f"grads: layers= has {name!r}, but no parameter and no module is called so")
+            raise CaptureError(f"grads: layers= has {name!r}, but no parameter or module has that name")
         bad = [report[p.name] for p in chosen if report[p.name].status in ("not covered", "whole batch")]
         if partial and all(row.status in ("not covered", "whole batch") for row in (report[p.name] for p in chosen)):
             raise UncoveredError(reasons("grads(partial=True): none of these parameters is covered per sample", bad, cap))
@@ -318,7 +318,7 @@ class Grads:
         if not names:
             raise CaptureError(f"select: no parameter among layers={layers!r}")
         if patterns is not None and (name := patterns.unmet(self.cap.params)):
-            raise CaptureError(f"select: layers= has {name!r}, but no parameter and no module is called so")
+            raise CaptureError(f"select: layers= has {name!r}, but no parameter or module has that name")
         if samples is None and tokens is None and not self._apart:
             raise CaptureError(
                 "select: the model was called several times. Say with capture(calls=...) whether the calls share samples")

@@ -182,7 +182,7 @@ def table(found: dict[str, Any], key: str, columns: tuple[Callable[[Any], Any], 
 
 def text(x: Any) -> str:
     if not isinstance(x, str) or len(x) > TEXT:
-        raise ValueError(f"expected a text of up to {TEXT} letters, not {x!r:.60}")
+        raise ValueError(f"expected a string of up to {TEXT} characters, not {x!r:.60}")
     return x
 
 

@@ -23,13 +23,13 @@ def answers_of(rec: Recording, beside: SideBySide | None) -> dict[str, Any]:
     if not rec.header.get("nodes", True):
         left_out.append("There are no ledgers: the recording has no backward nodes (nodes=False).")
     elif len(rec.parameters) * len(rec.node_rows) > WORK:
-        left_out.append("Ledgers were left out of this large page; rec.ledger(name) makes them one by one.")
+        left_out.append("This large page has no ledgers; rec.ledger(name) computes one.")
     else:
         ledgers = {n: rows for n in leaves(rec) if (rows := ledger_rows(rec, n))}
     missing = [n for n in leaves(rec) if not arrived(rec, n)] if any(rec.of("begin")) else []
     silent = [h for h, hook in enumerate(rec.hooks) if not hook.get("fired")]
     if max(len(missing), len(silent)) > ASKED:
-        left_out.append(f"Why nothing came is said of the first {ASKED}; ask rec.why_none and rec.why_not_fired.")
+        left_out.append(f"Reasons are given for the first {ASKED} only; rec.why_none and rec.why_not_fired give the others.")
     return {
         "ledgers": ledgers,
         "whyNone": {n: told(why_none(rec.tensor_names[n]["name"], rec)) for n in missing[:ASKED]},

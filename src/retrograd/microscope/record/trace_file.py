@@ -156,7 +156,7 @@ class Reader:
     def text(self, row: dict[str, Any], name: str) -> str:
         found = row.get(name)
         if not isinstance(found, str):
-            raise self.bad(f"{row['kind']}: {name!r} must be a text, not {found!r:.60}")
+            raise self.bad(f"{row['kind']}: {name!r} must be a string, not {found!r:.60}")
         return found
 
 
@@ -189,7 +189,7 @@ def load(path: Any) -> Recording:
         if rec.error is not None and not isinstance(rec.error, str):
             raise reader.bad("header: 'error' must be null or a text")
         if not _texts(header.get("argv", [])):
-            raise reader.bad("header: 'argv' must be a list of texts")
+            raise reader.bad("header: 'argv' must be a list of strings")
         rec.header = {k: v for k, v in header.items() if k not in ("kind", "format", "version")}
         ended = False
         while (row := reader.next()) is not None:
@@ -241,7 +241,7 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         if known:
             names = known.get("names")
             if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-                raise reader.bad("tensor: 'names' must be a list of texts")
+                raise reader.bad("tensor: 'names' must be a list of strings")
             known["role"] = str(known.get("role"))
             if "at_end" in known:
                 reader.integer(row_of, "at_end", -1, INF)
@@ -367,7 +367,7 @@ def facts(reader: Reader, rec: Recording, kind: str, given: Any) -> Any:
     else:
         reader.integer(row, "tensors", 0, INF)
         if not isinstance(given.get("keywords"), list) or not all(isinstance(k, str) for k in given["keywords"]):
-            raise reader.bad("enter: 'keywords' must be a list of texts")
+            raise reader.bad("enter: 'keywords' must be a list of strings")
     return given
 
 
@@ -381,7 +381,7 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     rec.dropped = dropped
     notes = row.get("notes", [])
     if not _texts(notes):
-        raise reader.bad("end-of-file: 'notes' must be a list of texts")
+        raise reader.bad("end-of-file: 'notes' must be a list of strings")
     rec.notes = notes
     try:
         for site, name, found in row.get("numbers") or []:

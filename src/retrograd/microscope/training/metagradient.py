@@ -94,7 +94,7 @@ def metagradient(
             raise TypeError("metagradient: wrt must be a dict of names and tensors, as {'weight': torch.ones(N)}; "
                             f"it has {name!r}: {type(x).__name__}")
         if not x.is_floating_point():
-            raise TypeError(f"metagradient: {name} in wrt is of {x.dtype}; derivatives are taken in floating-point tensors")
+            raise TypeError(f"metagradient: {name} in wrt is of {x.dtype}; derivatives need floating-point tensors")
     torch = engine_of(next(iter(wrt.values()))).torch
     given = {name: x.detach().clone() for name, x in wrt.items()}
     shelf = Shelf() if folder is None else Folder(torch, folder, given)
@@ -113,7 +113,8 @@ def metagradient(
         except Done:
             pass
         if not back.finished:
-            raise ReplayError("metagradient: train() left its loop before the batches ended; give steps() those that are used")
+            raise ReplayError("metagradient: train() left its loop before the batches ended; "
+                              "pass steps() only the batches that are used")
         returned = time.perf_counter()
         found = {name: stacked(torch, value, [sums[name] for sums in back.sums]) for name in leaves}
         initial = {name: stacked(torch, value, [each.get((i, ""), p.detach() * 0) for each in back.cotangents])
@@ -151,7 +152,7 @@ def seeds(torch: Any, evaluate: Callable[[Any], Any], made: Any, first: Training
         if not torch.equal(other, value.detach()):
             raise ReplayError(
                 "metagradient: evaluate() depends on buffers that the training changed (running statistics, averages), "
-                "through which no derivative is followed; evaluate without them, or use a norm without running statistics")
+                "and derivatives do not go through them; evaluate without them, or use a norm without running statistics")
     return value.detach(), [{(i, ""): g for i, g in enumerate(each) if g is not None} for each in found]
 
 

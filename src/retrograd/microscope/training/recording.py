@@ -126,7 +126,7 @@ class Step:
             away, size = float((now - then).abs().max()), float((then - p.detach()).abs().max())
             if not away <= 1e-3 * size + 1e-6 * float(then.abs().max()) and away == away:
                 raise ReplayError(
-                    f"metagradient: done again, step {self.number} gives weights that differ from the training's "
+                    f"metagradient: step {self.number}, repeated, gives weights that differ from the training's "
                     f"({self.held.names[i]} is off by {away:.2g}, the step was {size:.2g}). A step may depend only on its "
                     "batch, on random numbers and "
                     "on what was given to steps(batches, model, optimizer, scheduler, ...): not on counters of the loop, "

@@ -23,7 +23,7 @@ class Held:
             raise ReplayError("steps: give it the model and the optimizer of the loop: steps(batches, model, optimizer)")
         for x in self.others:
             if not (hasattr(x, "state_dict") and hasattr(x, "load_state_dict")):
-                raise ReplayError(f"steps: {type(x).__name__} has no state_dict and load_state_dict, so it cannot be put back")
+                raise ReplayError(f"steps: {type(x).__name__} has no state_dict and load_state_dict, so it cannot be restored")
         self.params = [p for o in self.optimizers for group in o.param_groups for p in group["params"]]
         named = {id(p): name for model in self.models for name, p in model.named_parameters()}
         self.names = [named.get(id(p), str(i)) for i, p in enumerate(self.params)]
@@ -37,7 +37,7 @@ class Held:
         """ReplayError if the step of an optimizer cannot be followed."""
         for o in self.optimizers:
             if formula_of(type(o)) is None:
-                raise ReplayError(f"metagradient: the step of {type(o).__name__} is not known as a formula; there are "
+                raise ReplayError(f"metagradient: no formula is known for the step of {type(o).__name__}; there are "
                                   + ", ".join(FORMULAS))
 
     def side(self) -> list[Any]:
@@ -67,8 +67,8 @@ class Held:
                         continue
                     if any(now is x for x in self.live):
                         raise ReplayError(
-                            f"metagradient: {key!r} of an optimizer is computed from what the derivative is taken of, and was "
-                            "changed between two loops, which a replay does not follow; set it inside the loop")
+                            f"metagradient: an optimizer's {key!r} is computed from wrt and was changed between two loops, "
+                            "which cannot be repeated; set it inside the loop")
                     group[key] = kept(value)
         restore(self.torch, found["random"])
 
