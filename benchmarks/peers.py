@@ -4,7 +4,8 @@
 
 norms        gradient norms of 1,437 samples, an MLP of 2,410 weights on digits: Opacus, BackPACK
 EK-FAC       influence of the 1,437 samples on 20 others (empirical Fisher matrix, damping 0.001): kronfluence
-dots         dot products of gradients of 141 and 11 windows of a poem, in the 14 linear maps of a small Llama: bergson
+TracIn       dot products of the gradients of the 1,437 samples with those of the 20: Captum
+dots         the same of 141 and 11 windows of a poem, in the 14 linear maps of a small Llama: bergson
 outputs      every operation's output kept, in one forward pass of that Llama: TorchLens
 eigenvalues, trace    five of the Hessian's, and its trace with 100 probes, as of benchmarks.curvature: PyHessian, curvlinops
 Each library has a process of its own and one thread.  Seconds are the median of the rounds' processor time after one that is
@@ -124,6 +125,27 @@ def kronfluence_influence(torch: Any) -> Callable[[], Any]:
     return work
 
 
+def our_tracin(torch: Any) -> Callable[[], Any]:
+    task, model = digits(torch)
+    caps = microscope.capture(model), microscope.capture(model)
+
+    def work() -> Any:
+        batches = (task.x, task.y), (task.seen, task.wanted)
+        train, test = (per_sample(torch, cap, *batch) for cap, batch in zip(caps, batches))
+        return train.dots(test)
+    return work
+
+
+def captum_tracin(torch: Any) -> Callable[[], Any]:
+    from captum.influence import TracInCP
+    from torch.utils.data import DataLoader, TensorDataset
+    task, model = digits(torch)
+    train = DataLoader(TensorDataset(task.x, task.y), batch_size=len(task.x))
+    scores = TracInCP(model, train, ["one"], checkpoints_load_func=lambda model, path: 1.0, batch_size=len(task.x),
+                      loss_fn=torch.nn.CrossEntropyLoss(reduction="sum"), sample_wise_grads_per_batch=True)
+    return lambda: scores.influence((task.seen, task.wanted)).T
+
+
 def llama(torch: Any) -> tuple[Any, list[Any], list[Any]]:
     """(a Llama of two layers after 50 steps on windows of a poem, the windows, 11 others)"""
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -212,6 +234,7 @@ def curved(library: str, work: str) -> Callable[[Any], Callable[[], Any]]:
 WORKS: dict[str, dict[str, Callable[[Any], Callable[[], Any]]]] = {
     "norms": {"microscope": our_norms, "Opacus": opacus_norms, "BackPACK": backpack_norms},
     "EK-FAC": {"microscope": our_influence, "kronfluence": kronfluence_influence},
+    "TracIn": {"microscope": our_tracin, "Captum": captum_tracin},
     "dots": {"microscope": our_dots, "bergson": bergson_dots},
     "outputs": {"microscope": our_outputs, "TorchLens": torchlens_outputs},
     "eigenvalues": {name: curved(name, "eigenvalues") for name in curvature.LIBRARIES},

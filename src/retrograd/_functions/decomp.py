@@ -56,7 +56,7 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
 
 
 def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
-    """The QR decomposition (Q, R); mode is 'reduced', 'complete' or 'r' (Q is empty)."""
+    """(Q (..., m, k), R (..., k, n)) of (..., m, n); mode "reduced": k = min(m, n), "complete": k = m, "r": Q is empty."""
     x = matrices(A, "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
@@ -89,19 +89,19 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
-    """The singular values, in descending order."""
+    """The singular values (..., min(m, n)) of (..., m, n), in descending order."""
     x = matrices(A, "linalg.svd")
     return decomp.svd(x, False, "linalg.svd")[1]
 
 
 def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """(eigenvalues, eigenvectors) of symmetric or Hermitian matrices, in ascending order; reads one triangle."""
+    """(eigenvalues (..., n), ascending, eigenvectors (..., n, n) as columns) of Hermitian matrices; reads one triangle."""
     x = squares(A, "linalg.eigh")
     return EIGH(decomp.eigh(x, lower_half(UPLO)))
 
 
 def eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """The eigenvalues of symmetric or Hermitian matrices, in ascending order."""
+    """The eigenvalues (..., n) of symmetric or Hermitian matrices (..., n, n), in ascending order."""
     x = squares(A, "linalg.eigvalsh")
     return decomp.eigh(x, lower_half(UPLO))[0]
 
@@ -113,10 +113,10 @@ def lower_half(uplo: str) -> bool:
 
 
 def eig(A: Any, *, out: Any = None) -> Any:
-    """(eigenvalues, eigenvectors) of square matrices; both are complex."""
+    """(eigenvalues (..., n), eigenvectors (..., n, n) as columns) of square matrices (..., n, n); both are complex."""
     return EIG(decomp.eig(squares(A, "linalg.eig")))
 
 
 def eigvals(A: Any, *, out: Any = None) -> Any:
-    """The eigenvalues of square matrices, as complex numbers."""
+    """The eigenvalues (..., n) of square matrices (..., n, n), as complex numbers."""
     return decomp.eig(squares(A, "linalg.eigvals"))[0]

@@ -59,7 +59,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out
 def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None,
 ) -> Any:
-    """The norm of matrices; ord is "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
+    """The norms (...) of matrices (..., m, n); ord is "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
     x = A
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
@@ -111,7 +111,7 @@ def nothing(y: Any, dim: int, keepdim: bool, ord: Any) -> Any:
 
 
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
-    """The condition number: the ratio of the extreme singular values, or |A| |A^-1| in the norm p (inf for singular matrices)."""
+    """Condition numbers (...) of (..., m, n): ratio of extreme singular values, or |A| |A^-1| in the norm p (inf: singular)."""
     x = matrices(A, "linalg.cond")
     if p is None or p == 2 or p == -2:
         s = svdvals(x)
@@ -135,7 +135,7 @@ TRIANGULAR_SOLVE = named("triangular_solve", "solution", "cloned_coefficient")
 
 
 def inv(A: Any, *, out: Any = None) -> Any:
-    """The inverse of square matrices; LinAlgError if one is singular."""
+    """The inverses of square matrices (..., n, n).  LinAlgError if one is singular."""
     x = squares(A, "linalg.inv")
     return decomp.inv(x)
 
@@ -154,7 +154,7 @@ def inverse(input: Any, *, out: Any = None) -> Any:
 def pinv(
     A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
-    """The Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
+    """The pseudoinverses (..., n, m) of (..., m, n); singular values up to max(atol, rtol * the largest) count as zero."""
     if A.ndim < 2 or A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2:
         raise RuntimeError(
             f"linalg.pinv({kind_of(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions of "
@@ -302,7 +302,7 @@ SLOGDET = {name: named(name, "sign", "logabsdet") for name in ("linalg_slogdet",
 
 
 def matrix_exp(A: Any) -> Any:
-    """The exponential of square matrices."""
+    """The matrix exponentials of square matrices (..., n, n)."""
     return decomp.matrix_exp(squares(A, "linalg.matrix_exp"))
 
 
@@ -313,12 +313,12 @@ def det(A: Any, *, out: Any = None) -> Any:
 
 
 def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
-    """(sign, log |det|) of square matrices."""
+    """(sign, log |det|), each (...), of square matrices (..., n, n); (0, -inf) for a singular one."""
     return SLOGDET["linalg_slogdet"](decomp.slogdet(squares(A, "linalg.slogdet")))
 
 
 def slogdet(input: Any, *, out: Any = None) -> Any:
-    """(sign, log |det|) of square matrices."""
+    """(sign, log |det|), each (...), of square matrices (..., n, n); (0, -inf) for a singular one."""
     return SLOGDET["slogdet"](decomp.slogdet(squares(input, "linalg.slogdet")))
 
 
@@ -332,7 +332,7 @@ def logdet(input: Any) -> Any:
 
 
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
-    """The n-th power by repeated squaring; of the inverse if n is negative."""
+    """The n-th power of square matrices, by repeated squaring; for negative n, that of the inverse."""
     if input.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     square(input, "linalg.matrix_power")
@@ -363,7 +363,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 def matrix_rank(
     A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
-    """The rank: how many singular values exceed max(atol, rtol * the largest)."""
+    """The ranks (...) of (..., m, n): how many singular values exceed max(atol, rtol * the largest)."""
     x = matrices(A, "linalg.matrix_rank")
     a: Any = x.array
     decomp.check_finite(a, "linalg.eigh" if hermitian else "linalg.svd")

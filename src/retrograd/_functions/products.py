@@ -219,7 +219,7 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
 
 
 def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
-    """Cross product along a dim of size 3; the others broadcast."""
+    """Cross product along a dim of size 3; the other dims broadcast."""
     return crossed(input, other, dim, out)
 
 

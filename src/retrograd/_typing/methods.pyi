@@ -965,9 +965,9 @@ class Methods(TensorBase):
     def matmul(self, other: Tensor) -> Tensor:
         """Product of vectors, matrices or batches of matrices (which broadcast)."""
     def matrix_exp(self) -> Tensor:
-        """The exponential of square matrices."""
+        """The matrix exponentials of square matrices (..., n, n)."""
     def matrix_power(self, n: _int) -> Tensor:
-        """The n-th power by repeated squaring; of the inverse if n is negative."""
+        """The n-th power of square matrices, by repeated squaring; for negative n, that of the inverse."""
     @overload
     def max(self) -> Tensor:
         """max(input): the maximum of all elements, ties sharing the gradient."""
@@ -1391,7 +1391,7 @@ class Methods(TensorBase):
     ) -> Tensor:
         """A copy with src in the place of the slice start:end:step along dim."""
     def slogdet(self) -> return_types.slogdet:
-        """(sign, log |det|) of square matrices."""
+        """(sign, log |det|), each (...), of square matrices (..., n, n); (0, -inf) for a singular one."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
     @overload
