@@ -218,11 +218,20 @@ def mentions_kernel(s: ast.stmt) -> bool:
     return isinstance(s, ast.If) and ast.unparse(s.test) == "quick is not None"
 
 
+SIGNS = {"promote.times": ast.Mult(), "promote.over": ast.Div(),          # as in microscope/answers/explain.py
+         "by_parts.times": ast.Mult(), "by_parts.over": ast.Div()}
+
+
 class Reference(ast.NodeTransformer):
-    """`rule if quick is None else quick` as `rule`: what a kernel computes is what the rule beside it says."""
+    """`rule if quick is None else quick` as `rule`, `by_parts.times(g, b)` as `g * b`: what the kernel computes."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        sign = SIGNS.get(ast.unparse(node.func))
+        return node if sign is None else ast.BinOp(node.args[0], sign, node.args[1])
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        return node.body if ast.unparse(node.test) == "quick is None" else node
+        return self.visit(node.body) if ast.unparse(node.test) == "quick is None" else self.generic_visit(node)
 
 
 def rule_text(rule: ast.FunctionDef) -> str:

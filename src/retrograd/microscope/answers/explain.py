@@ -348,7 +348,8 @@ def rules_of(name: str) -> list[tuple[str, str]]:
     return [(RULES[rule], text) for rule, text in found.items()]
 
 
-SIGNS = {"promote.times": ast.Mult(), "promote.over": ast.Div()}      # products and quotients with care for half precision
+SIGNS = {"promote.times": ast.Mult(), "promote.over": ast.Div(),      # with care for half precision
+         "by_parts.times": ast.Mult(), "by_parts.over": ast.Div()}    # and for complex numbers
 
 
 def plainly(rule: ast.FunctionDef) -> list[ast.stmt]:
@@ -359,7 +360,7 @@ def plainly(rule: ast.FunctionDef) -> list[ast.stmt]:
 
 
 class _Plainly(ast.NodeTransformer):
-    """Takes `quick_sum(...)` as None or False, `isinstance(g, TensorBase)` as False, `promote.times(g, b)` as `g * b`."""
+    """Takes `quick_sum(...)` as None or False, `isinstance(g, TensorBase)` as False, `by_parts.times(g, b)` as `g * b`."""
 
     def visit_Call(self, x: ast.Call) -> Any:
         self.generic_visit(x)

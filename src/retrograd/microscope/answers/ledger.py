@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..plain_text import escaped, meant, table
-from ..record.recording import POSITION, WIDTH, Event, Recording
+from ..record.recording import KINDS, POSITION, WIDTH, Event, Recording
 from ..record.trace_file import source_line
 from ..record.witness import INPLACE
 from .gradient_paths import Way, edges_in, ways_to
@@ -163,7 +163,7 @@ class Book:
         node_at, pass_at = POSITION["node"]["node"], POSITION["node"]["pass"]
         for i in self.candidates(leaves, grads, edge):
             row = rec.rows[i]
-            kind, event = row[0], Event(rec, i, row)
+            kind, event = row[0], KINDS[row[0]](rec, i, row)
             if kind == "node":
                 if not leaves and row[node_at] == edge[0]:      # type: ignore[index]
                     steps.append((event.t + event.dt, event))

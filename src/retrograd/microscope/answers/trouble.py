@@ -107,7 +107,8 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
     findings: list[Finding] = []
     seen: set[tuple[str, str]] = set()
     infs: dict[str, bool] = {}                          # direction -> is the first that went wrong inf?
-    for event, state, kind in states(rec):
+    raw = unwritten(rec)
+    for event, state, kind in states(rec, raw):
         direction = direction_of(event)
         if state in ("born", "read", "propagated"):
             infs.setdefault(direction, kind == "inf")
@@ -125,7 +126,7 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
         elif state == "healed" and (direction, "healed") not in seen:
             seen.add((direction, "healed"))
             findings.append(finding(rec, event, kind, direction, state))
-    findings.extend(sizes(rec, vanished, exploded))
+    findings.extend(sizes(rec, raw | masks(rec), vanished, exploded))
     return Trouble(sorted(findings, key=lambda f: f.event), notes)
 
 
@@ -147,8 +148,8 @@ def odd(rec: Recording, values: Any) -> str | None:
     return found
 
 
-def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
-    """(event, state, "nan" | "inf" | "") of every op, node and hook."""
+def states(rec: Recording, raw: set[int]) -> Iterator[tuple[Event, str, str]]:
+    """(event, state, "nan" | "inf" | "") of every op, node and hook; raw: the ops that give memory nobody wrote to."""
     values: dict[int, int] = dict(rec.input_values)     # tensor -> its last value
     stepped: set[int] = set()
     for event in rec.of("step"):                        # what was read of a weight later says nothing of its first steps
@@ -158,7 +159,6 @@ def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
     # Tensors whose inf is there on purpose; from outside, those of inf and zeros: masks that are added
     masked: set[int] = {t for t, n in values.items() if (seen := rec.value(n)) is not None and seen.measured and (
         seen.infs > 0 and not seen.nans and abs(seen.infs + seen.zeros - 1) < 1e-9)}
-    raw = unwritten(rec)
     for event in rec.of("op", "node", "hook", "step"):
         if event.kind == "step":
             values.update(zip(event.tensors, event.after))
@@ -339,10 +339,9 @@ def writer_of_inf(rec: Recording, reader: Event) -> Event | None:
     return next((e for t in reader.inputs if (e := wrote.get(base.get(t, t))) is not None), None)
 
 
-def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]:
-    """The first activations and gradients of extreme size."""
+def sizes(rec: Recording, passed_over: set[int], vanished: float, exploded: float) -> Iterator[Finding]:
+    """The first activations, but for those of the ops passed over, and gradients of extreme size."""
     seen: set[str] = set()
-    passed_over = unwritten(rec) | masks(rec)
     for event in rec.of("op"):
         for n in event.values if event.inputs and event.number not in passed_over else ():
             size = size_of(rec, n)
@@ -454,9 +453,10 @@ def dead_ends(rec: Recording) -> set[int]:
     ran = {(e.get("pass"), e.node) for e in runs}
     alive: dict[tuple[int, int], bool] = {}             # of a node in a pass: did it get something else than zeros?
     for e in runs:
+        number = e.get("pass")
         for to, n in zip(rec.node_rows[e.node][3], e.outputs):
             if to is not None and n >= 0:
-                key = e.get("pass"), to[0]
+                key = number, to[0]
                 alive[key] = alive.get(key, False) or size_of(rec, n) != 0.0
     found: set[int] = set()
     lost: set[tuple[int, int]] = set()                  # nodes that lead to an end which gets zeros
