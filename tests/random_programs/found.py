@@ -707,4 +707,52 @@ FOUND = {
         torch.range(0, 1e6, 5e5, dtype=torch.float16)
         torch.arange(0, 1e39, 5e38, dtype=torch.bfloat16)
     """,
+    "normalisation of nothing looks at no statistics": """
+        x = torch.empty(0, 3)
+        F.batch_norm(x, torch.zeros(2), torch.ones(2))
+        F.batch_norm(x, torch.zeros(2), torch.ones(2), torch.ones(0))
+        F.batch_norm(x, None, None)
+        F.instance_norm(torch.empty(1, 4, 0), torch.zeros(0), torch.zeros(0), use_input_stats=False)
+        F.instance_norm(torch.empty(1, 4, 0), torch.zeros(0), torch.zeros(0))
+        F.instance_norm(torch.empty(2, 4, 0), torch.zeros(3), torch.zeros(2))
+    """,
+    "what losses look at first": """
+        F.binary_cross_entropy(torch.tensor(0.5), torch.tensor(0.5), torch.ones(7))
+        F.binary_cross_entropy(torch.full((2, 1), 0.5), torch.full((2, 1), 0.5), torch.ones(2, 3))
+        F.binary_cross_entropy(torch.full((2,), 0.5), torch.full((2,), 0.5), torch.ones(7))
+        F.cross_entropy(torch.tensor(1.0), torch.tensor(1.0), weight=torch.ones(2))
+        F.nll_loss(torch.ones(6), torch.ones(6).bool())
+        F.nll_loss(torch.zeros(4, 0, 6).long(), torch.zeros(4, 6).long())
+        F.nll_loss(torch.zeros(4, 0, 6), torch.zeros(4, 6).long(), torch.zeros(0).double())
+        F.multi_margin_loss(torch.zeros(5, 2).long(), torch.zeros(5).int())
+        x = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+        y = F.binary_cross_entropy_with_logits(x, torch.zeros(2), pos_weight=torch.ones(2))
+        y.backward()
+    """,
+    "distances of nothing have the first argument's dtype": """
+        x, y = torch.zeros(6, 0).double().requires_grad_(), torch.zeros(4, 0).requires_grad_()
+        z = torch.cdist(x, y, p=3.0)
+        torch.autograd.grad(z.sum(), [x, y])
+        torch.cdist(torch.zeros(0, 7).half(), torch.zeros(2, 7).double())
+    """,
+    "sizes before dtypes": """
+        F.interpolate(torch.zeros(1, 0, 2).long(), mode='nearest', size=(3,))
+        F.rrelu(torch.zeros(2).long(), 0.5, 0.2)
+        F.unfold(torch.tensor(1.0, requires_grad=True), 0)
+        F.unfold(torch.ones(3, requires_grad=True), 2)
+        F.unfold(torch.tensor(1.0), 0)
+        F.grid_sample(torch.zeros(0, 1, 3, 4).long(), torch.zeros(0, 3, 3, 2).requires_grad_())
+        w = torch.ones(7).bool()
+        F.embedding_bag(torch.zeros(7).long(), torch.ones(2, 2), torch.tensor([1]), mode='sum', per_sample_weights=w)
+    """,
+    "attention reads its masks, then turns what is batched, then looks at shapes": """
+        m = nn.MultiheadAttention(4, 2, kdim=1, batch_first=True)
+        m(torch.ones(2, 3, 4), torch.ones(2, 2, 1), torch.ones(()))
+        a = nn.MultiheadAttention(2, 2, batch_first=True)
+        x = torch.ones(2, 2).long()
+        a(x, x, x, attn_mask=torch.ones(4, 2, 3).bool())
+        a(x, torch.ones(2, 3, 2), x, key_padding_mask=torch.zeros(2, 3).bool())
+        a(torch.ones(2, 2), torch.ones(2, 3, 2), torch.ones(2, 2), key_padding_mask=torch.zeros(2, 3).bool())
+        a(torch.ones(1, 2, 2), torch.ones(1, 2, 2), torch.ones(1, 2, 2), is_causal=True)
+    """,
 }

@@ -29,7 +29,7 @@ MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that 
 # (namespace, name): programs put tables of their own in the place of these
 GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
     (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
-    if name == "watchers" or (name.startswith("_global_") and isinstance(x, dict))]
+    if name == "watcher" or (name.startswith("_global_") and isinstance(x, dict))]
 
 
 def mood() -> Any:

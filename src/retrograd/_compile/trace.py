@@ -13,6 +13,7 @@ from .._engine.dispatch import engage
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
+from ..optim import optimizer
 from .book import Inside
 from .calls import FACTS, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
@@ -29,6 +30,11 @@ def imaginary(x: Any) -> bool:
     return getattr(array, "dtype", None) is not None and array.dtype.kind == "c"
 
 
+def tell(recorder: Any) -> None:
+    """Who is told what ops alone do not say."""
+    modes.recorder = optimizer.recorder = recorder
+
+
 class Trace(Passes):
     """Set it up, call the function within `with`, then `finish`."""
 
@@ -36,14 +42,14 @@ class Trace(Passes):
 
     def __enter__(self) -> Trace:
         modes.observer = self
-        modes.recorder = self
+        tell(self)
         self.it.listener = self
         engage(self.it)
         return self
 
     def __exit__(self, *_: Any) -> None:
         modes.observer = None
-        modes.recorder = None
+        tell(None)
         self.it.listener = None
         engage(self.it)
 

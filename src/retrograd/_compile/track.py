@@ -19,7 +19,7 @@ from .guards import apart, facts_of
 from .plan import Plan
 from .promises import GET, SET, Track, fill, moods
 from .reach import TENSORS
-from .trace import Trace
+from .trace import Trace, tell
 from .values import Refused, Value
 from .variant import check_tensor
 from .writes import edits_of
@@ -264,11 +264,13 @@ class Recording:
         args = tuple([self.own(x) for x in args])
         kwargs = None if kwargs is None else {key: self.own(x) for key, x in kwargs.items()}
         had = modes.observer
-        modes.observer = modes.recorder = trace
+        modes.observer = trace
+        tell(trace)
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
         finally:
-            modes.observer, modes.recorder = had, None
+            modes.observer = had
+            tell(None)
         made = out
         result: Any = (KNOWN, out)
         try:
@@ -349,11 +351,13 @@ class Recording:
         kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
         made = tuple([slots[k] for k in kept])
         had = modes.observer                    # somebody may be about to listen
-        modes.observer = modes.recorder = trace
+        modes.observer = trace
+        tell(trace)
         try:
             trace.differentiate(made)
         finally:
-            modes.observer, modes.recorder = had, None
+            modes.observer = had
+            tell(None)
         if trace.graph is not None:
             nested(trace.graph.outs)
         outputs = trace.finish(made)

@@ -65,7 +65,7 @@ class Modes:
         self.clerk: Any = None                          # NOTE [Clerk]
         self.recorder: Any = None                       # NOTE [Recorder]
         self.imaginary: bool = False                    # NOTE [Complex numbers] in op.py
-        self.at_first_complex: Any = None               # called when the first complex number is met
+        self.at_first_complex: list[Any] = []           # called when the first complex number is met
         self.state: Any = threading.local()
 
 
@@ -124,8 +124,8 @@ def meet_complex() -> None:
     """Complex numbers are about from now on: NOTE [Complex numbers] in op.py."""
     if not modes.imaginary:
         modes.imaginary = True
-        if modes.at_first_complex is not None:
-            modes.at_first_complex()
+        for call in modes.at_first_complex:
+            call()
 
 
 def state() -> State:

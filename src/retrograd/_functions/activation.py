@@ -232,12 +232,12 @@ def rrelu(
     generator: Any = None,
 ) -> Any:
     """Leaky relu; in training each negative element draws its slope from [lower, upper], else it is their mean."""
-    x = floating(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
     for side, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {side} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    x = floating(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
     array = x.array
     noise = np.ones(array.shape, array.dtype)
     if training:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import names, promote
+from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._rules import cast, conv, pad, shape
@@ -367,6 +368,9 @@ def shown(sizes: Any) -> str:
 def F_unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Sliding blocks as columns: (N, C, H, W) -> (N, C * KH * KW, number of blocks)."""
     x = tensor(input, "im2col")
+    if recording(x) and x.ndim < 2:                 # its derivative asks for the image's size first
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)" if x.ndim
+                         else "Dimension specified as -1 but tensor has no dimensions")
     kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
     check_positive(kernel=kernel, dilation=dilation)

@@ -161,8 +161,13 @@ def embedding_bag(
     kind = x.array.dtype if starts.dtype == x.array.dtype else promote.result_dtype([x.array, starts])
     at = numbers(x.array.astype(kind, copy=False), "embedding_bag").reshape(-1)
     starts = starts.astype(kind, copy=False)
-    check_table(w.array, weights)
+    check_table(w.array)
     sizes = bag_sizes(starts, at.size, include_last_offset)
+    if weights is not None and weights.array.dtype != w.array.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {names.SHOWN[w.array.dtype.name]} does not equal "
+            f"{names.SHOWN[weights.array.dtype.name]} (while checking arguments for embedding_bag)")
     fast = mode != "max" and padding_idx is None and w.array.dtype.itemsize < 8        # a kernel of its own in PyTorch
     if include_last_offset and not fast and sizes.size:
         sizes[-1] += at.size - int(starts[-1])                  # where the last bag takes what lies behind it
@@ -193,17 +198,12 @@ def embedding_bag(
     return op.run([w, kept])
 
 
-def check_table(table: Any, weights: Any) -> None:
-    """RuntimeError for a table that is not of floats, and for weights of another dtype."""
+def check_table(table: Any) -> None:
+    """RuntimeError for a table that is not of floats."""
     if table.dtype.kind not in "fV":
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
             f"Double; but got {names.SHOWN[table.dtype.name]} instead (while checking arguments for embedding_bag)")
-    if weights is not None and weights.array.dtype != table.dtype:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
-            f"'per_sample_weights'; but type {names.SHOWN[table.dtype.name]} does not equal "
-            f"{names.SHOWN[weights.array.dtype.name]} (while checking arguments for embedding_bag)")
 
 
 def bag_sizes(starts: Any, total: int, closed: bool) -> Any:

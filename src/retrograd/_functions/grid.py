@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.op import recording
 from .._engine.tensor import wrap
 from .._engine.warn import warn
 from .._kernels import steps as kernels
@@ -106,7 +107,9 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     numbers = input.array.dtype.kind in "fV"
     if 0 in (*input.array.shape[:2], *grid.array.shape[:-1]) and (input.array.dtype != grid.array.dtype if numbers else d == 2):
         nothing = wrap(np.empty((*input.array.shape[:2], *grid.array.shape[1:-1]), input.array.dtype))
-        return nothing + input.sum() * 0 if numbers else nothing
+        if not numbers and recording(grid):
+            raise RuntimeError(f"Autograd not support dtype: {scalar_name(input)}")
+        return nothing + input.sum() * 0 + grid.sum().to(input.dtype) * 0 if numbers else nothing
     if not numbers:
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
     if input.array.dtype != grid.array.dtype:

@@ -187,8 +187,7 @@ def binary_cross_entropy(
 
 def unwidened(w: Any, a: Any) -> None:
     """RuntimeError when the weight would broadcast the loss to another shape."""
-    if w is not None and w.ndim > a.ndim:
-        whole = np.broadcast_shapes(a.shape, w.shape)
+    if w is not None and (whole := np.broadcast_shapes(a.shape, w.shape)) != a.shape:
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(whole)}")
 
 
@@ -199,9 +198,9 @@ def real_weight(w: Any, a: Any) -> None:
 
 
 def fitting(w: Any, a: Any) -> Any:
-    for i in range(1, max(w.ndim, a.ndim) + 1):
-        n = w.shape[-i] if i <= w.ndim else 1
-        if n != 1 and (i > a.ndim or n != a.shape[-i]):
+    for i in range(1, min(w.ndim, a.ndim) + 1):
+        n = w.shape[-i]
+        if 1 not in (n, a.shape[-i]) and n != a.shape[-i]:
             raise RuntimeError(
                 f"Attempting to broadcast a dimension of length {n} at {-i}! Mismatching argument at index 1 had "
                 f"{size.of(w.shape)}; but expected shape should be broadcastable to {list(a.shape)}")
@@ -246,8 +245,7 @@ def binary_cross_entropy_with_logits(
         real_weight(v, a)
     if b.dtype.kind == "c":
         return reduced(complex_targets(x, t, w), kind)
-    y = loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p).run(x, t)
-    return y if b.dtype == a.dtype or y.array.dtype == b.dtype else cast(y, b.dtype)        # (1 - target) is multiplied in place
+    return loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p, b.dtype).run(x, t)
 
 
 def complex_targets(x: TensorBase, t: TensorBase, weight: Any) -> Any:

@@ -37,6 +37,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if a.ndim == 1:
         if t.ndim == 1 and t.shape[0] != 1:
+            check_target(t)
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
     elif a.shape[0] != (t.shape[0] if t.ndim else 0):
         raise ValueError(
@@ -53,8 +54,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
         raise RuntimeError(f"size mismatch (got input: {list(a.shape)} , target: {list(t.shape)}")
     if a.ndim == 2 and t.shape != sizes:
         raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
-    if t.dtype.name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {names.SCALAR[t.dtype.name]}")
+    check_target(t)
     if a.ndim > 2 and t.dtype.kind == "u":
         raise RuntimeError("expected scalar type Long but found Byte")
     classes = a.shape[0] if a.ndim == 1 else a.shape[1]
@@ -63,6 +63,8 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(w.shape)}")
+    if not a.size and t.size and a.ndim not in (1, 2, 4):
+        raise RuntimeError(f"size mismatch (got input: {[a.shape[0], 0, 0, 0]} , target: {[t.shape[0], 1, t[0].size]}")
     if a.dtype.kind not in "fV":
         raise not_implemented("nll_loss_out_frame" if a.ndim < 3 else "nll_loss2d_forward_out_frame", a.dtype)
     if w is not None and w.dtype != a.dtype:
@@ -76,7 +78,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
             if bad.size:
                 raise IndexError(f"Target {int(bad.reshape(-1)[0])} is out of bounds.")
         if not classes:
-            return of_no_classes(x, t, kind)
+            return of_no_classes(x, kind)
     if a.ndim <= 2:
         if a.ndim == 1 and t.ndim == 1:
             t = t.reshape(())
@@ -95,13 +97,14 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
     return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
 
 
-def of_no_classes(x: TensorBase, t: Any, kind: int) -> Any:
+def check_target(t: Any) -> None:
+    if t.dtype.name not in ("int64", "uint8"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {names.SCALAR[t.dtype.name]}")
+
+
+def of_no_classes(x: TensorBase, kind: int) -> Any:
     """nll where every target is ignored, as there is no class."""
-    a = x.array
-    if a.ndim not in (1, 2, 4):
-        raise RuntimeError(
-            f"size mismatch (got input: {[a.shape[0], 0, 0, 0]} , target: {[t.shape[0], 1, t[0].size]}")
-    each = sums.sum_dims(x, (0 if a.ndim == 1 else 1,), False)
+    each = sums.sum_dims(x, (0 if x.array.ndim == 1 else 1,), False)
     return number.div_number(sums.sum(each), 0.0) if kind == loss.MEAN else reduced(each, kind)
 
 
@@ -171,7 +174,9 @@ def soft_targets(
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {names.SCALAR[d.name]}")
     if ignored >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
-    classes = x.array.shape[at] if x.array.ndim else 1
+    if not x.array.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    classes = x.array.shape[at]
     if w is not None and (w.array.ndim != 1 or w.array.size != classes):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but got "
@@ -225,10 +230,10 @@ def multi_margin_loss(
             f"size). Expected target size [{n}], but got {list(t.shape)}. Input has shape {list(a.shape)}.")
     if w is not None and w.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(w.shape)}")
-    if t.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multi_margin_loss_cpu_kernel", a.dtype)
+    if t.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
     if np.any((t < 0) | (t >= classes)):
         raise RuntimeError("target out of range")
     if w is not None and w.dtype != a.dtype:

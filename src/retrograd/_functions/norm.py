@@ -110,16 +110,17 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
         raise TypeError(
             f"batch_norm(): argument 'momentum' (position 7) must be float, not {type(momentum).__name__}")
     channels = x.array.shape[1] if x.ndim > 1 else 0
-    for name, p in (("running_mean", running_mean), ("running_var", running_var)):
-        if p is not None and p.array.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
-        if p is None and not training:
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if p is not None and p.array.ndim != 1:
-            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {p.array.ndim}")
-    for name, p in (("weight", weight), ("bias", bias)):
-        if p is not None and p.array.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
+    if x.array.size:
+        for name, p in (("running_mean", running_mean), ("running_var", running_var)):
+            if p is not None and p.array.size != channels:
+                raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
+            if p is None and not training:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+            if p is not None and p.array.ndim != 1:
+                raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {p.array.ndim}")
+        for name, p in (("weight", weight), ("bias", bias)):
+            if p is not None and p.array.size != channels:
+                raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
     if grad_on():
         for name, p in (("running_mean", running_mean), ("running_var", running_var)):
             if p is not None and wants_grad(p):
@@ -252,6 +253,8 @@ def instance_norm(
     y = normalised(flat, repeated[0], repeated[1], stats[0], stats[1], use_input_stats, momentum, eps)[0]
     for p, now in zip((running_mean, running_var), stats, strict=True):
         if p is not None and use_input_stats:
+            if now.array.size != n * c:
+                raise RuntimeError(f"shape '[{n}, {c}]' is invalid for input of size {now.array.size}")
             p.array[...] = now.array.reshape(n, c).mean(0)
             bump(p)
     return shape.reshape(y, tuple(x.array.shape))

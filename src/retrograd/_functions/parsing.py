@@ -480,7 +480,7 @@ def watch_all() -> None:
         watch_complex(check)
 
 
-modes.at_first_complex = watch_all
+modes.at_first_complex.append(watch_all)
 
 
 @functools.cache

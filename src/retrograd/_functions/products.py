@@ -9,6 +9,7 @@ from .._engine.tensor import TensorBase
 from .._rules import affine as forms
 from .._rules import complexes, create, linalg, shape
 from .._rules import reduce as sums
+from .._rules.cast import cast
 from .._rules.linalg import count
 from .._rules.shape import fold
 from .._tensor import dtypes
@@ -257,7 +258,10 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         if x.array.dtype.kind not in "fcV":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x)}")
     linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
-    same_type(a, b)
+    if a.array.size and b.array.size:
+        same_type(a, b)
+    elif a.array.dtype != b.array.dtype:
+        b = cast(b, a.array.dtype)
     return linalg.CdistBackward0(float(p)).run(a, b)
 
 

@@ -109,12 +109,12 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({have}) "
             f"{'and ' if dims == 1 else ''}output ({want})")
+    if 0 in x.array.shape[1:]:
+        raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
+    check_room((*x.array.shape[:2], *out), x.array.dtype)
     if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
-    check_room((*x.array.shape[:2], *out), x.array.dtype)
-    if 0 in x.array.shape[1:]:
-        raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
     if antialias and out != inside and x.array.dtype.name not in ("float32", "float64", "uint8"):
         raise NotImplementedError(
             f"\"compute_index_ranges_weights\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")

@@ -187,10 +187,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Paired):
     holds = True
     shows: ClassVar[Any] = {"reduction": "reduction", "weight": "weight", "pos_weight": "positive"}
 
-    def __init__(self, reduction: int, weight: Any, positive: Any) -> None:
+    def __init__(self, reduction: int, weight: Any, positive: Any, dtype: Any) -> None:
         super().__init__(reduction)
         self.weight: Any = weight
         self.positive: Any = positive
+        self.dtype: Any = dtype                 # the target's: (1 - target) is multiplied in place
 
     def drop(self) -> None:
         self.weight = None
@@ -207,7 +208,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Paired):
         if self.positive is not None:
             minus_log = minus_log * ((wide(self.positive) - 1) * t + 1)
         y = (1 - t) * z + minus_log
-        return self.finish(y if self.weight is None else y * wide(self.weight), a)
+        return self.finish(y if self.weight is None else y * wide(self.weight), a).astype(self.dtype, copy=False)
 
     def weighted(self, g: Value) -> Value:
         g = self.each(g)

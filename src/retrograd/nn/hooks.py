@@ -72,8 +72,8 @@ class Calls:
         """forward, with the hooks around it."""
         own = self.__dict__
         try:
-            if watchers:
-                return watchers[-1](self, args, kwargs)
+            if watcher is not None:
+                return watcher(self, args, kwargs)
             if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
                     or own["_backward_pre_hooks"] or _global_forward_hooks or _global_forward_pre_hooks
                     or _global_backward_hooks or _global_backward_pre_hooks):
@@ -165,8 +165,7 @@ class Calls:
         return register(self._backward_hooks, hook, "backward", self)
 
 
-# The microscope's: the last one gets every call in place of `unwatched`.
-watchers: list[Any] = []
+watcher: Any = None             # the microscope's: it gets every call in place of `unwatched`
 
 
 def unwatched(module: Any, *args: Any, **kwargs: Any) -> Any:

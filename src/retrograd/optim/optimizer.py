@@ -67,6 +67,18 @@ _TABLES = (
     "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
     "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks", "_optimizer_load_state_dict_post_hooks")
 
+# Names here, as a step reads them in a tenth of the time that attributes of modes take.
+recorder: Any = None                            # NOTE [Recorder] in _engine/modes.py
+imaginary = modes.imaginary
+
+
+def meet_complex() -> None:
+    global imaginary
+    imaginary = True
+
+
+modes.at_first_complex.append(meet_complex)
+
 _global_optimizer_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_optimizer_post_hooks: OrderedDict[int, Any] = OrderedDict()
 
@@ -193,8 +205,8 @@ class Optimizer:
         return self._step(closure, False)
 
     def _step(self, closure: Callable[[], Any] | None, told: bool = True) -> Any:
-        if told and modes.recorder is not None:
-            return modes.recorder.step(self, closure)
+        if told and recorder is not None:
+            return recorder.step(self, closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -212,7 +224,7 @@ class Optimizer:
                     if group.get("capturable"):
                         raise AssertionError(self._capturable_foreach if group["foreach"] else self._capturable)
                     try:
-                        if modes.imaginary:
+                        if imaginary:
                             with as_pairs(self.state, live) as stand_ins:
                                 self._update(group, stand_ins)
                         else:
@@ -231,13 +243,13 @@ class Optimizer:
         for p in params:
             state = self.state[p]
             step = state.get("step", scalar(0.0))
-            imaginary = p.is_complex()
+            paired = p.is_complex()
             old, g, kept = p.clone(), p.grad, {**state, "step": step}
-            if imaginary:
+            if paired:
                 old, g = view_as_real(old), view_as_real(g)
                 kept = {k: view_as_real(v) if v is not None and v.is_complex() else v for k, v in kept.items()}
             now, after = step_of(formula, old, g, kept, group, float(step) + 1)
-            if imaginary:
+            if paired:
                 now = view_as_complex(now)
                 after = {k: view_as_complex(v) if v.dim() else v for k, v in after.items()}
             p.copy_(now)

@@ -12,6 +12,7 @@ from .optimizer import Optimizer, check_modes, descent, subtract, value
 __all__ = ["SGD"]
 
 quick_step = kernel("sgd")
+NUMBERS = frozenset({int, float})
 
 
 class SGD(Optimizer):
@@ -48,8 +49,9 @@ class SGD(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, decay = group["lr"], value(group["weight_decay"])
-        lr = lr if type(lr) is float else value(lr)
+        lr, decay = group["lr"], group["weight_decay"]
+        lr = lr if type(lr) in NUMBERS else value(lr)
+        decay = decay if type(decay) in NUMBERS else value(decay)
         momentum, maximize = group["momentum"], not not group["maximize"]
         dampening, nesterov = group["dampening"], not not group["nesterov"]
         for p in params:

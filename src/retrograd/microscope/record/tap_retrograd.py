@@ -77,9 +77,9 @@ class RetrogradTap(Tap):
 
     def install(self) -> None:
         super().install()
-        recorder, unwatched, watchers = self.recorder, self.hooks_home.unwatched, self.hooks_home.watchers
-        watchers.append(partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
-        recorder.later(watchers.pop)
+        recorder, hooks = self.recorder, self.hooks_home
+        recorder.later(setattr, hooks, "watcher", hooks.watcher)
+        hooks.watcher = partial(self.call, hooks.unwatched) if recorder.ops else partial(recorder.called, self, hooks.unwatched)
         if recorder.replay:
             from ...autograd import graph
             graph._push_hooks(self.copied, graph._itself)   # weights may change before the replay

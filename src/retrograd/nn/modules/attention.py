@@ -119,23 +119,25 @@ class MultiheadAttention(Module):
         for given in (attn_mask, key_padding_mask):
             if given is not None:
                 is_floating_point(given)                # TypeError of what is no tensor
+        padding = additive(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
+        mask = additive(attn_mask, "attn_mask", query)
+        if self.batch_first and query.dim() == 3:
+            same_key, same_value = key is query, value is key
+            query = query.transpose(1, 0)
+            key = query if same_key else key.transpose(1, 0)
+            value = key if same_value else value.transpose(1, 0)
         batched = self._check_dims(query, key, value, key_padding_mask, attn_mask)
         if is_causal and attn_mask is None:
             raise RuntimeError(
                 "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
                 "`generate_square_subsequent_mask` to create this mask.")
-        padding = additive(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
-        hidden = is_causal and padding is None and not need_weights
-        mask = None if hidden else additive(attn_mask, "attn_mask", query)
-        is_causal = is_causal if padding is None else False
+        if padding is not None:
+            is_causal = False
+        elif is_causal and not need_weights:
+            mask = None
         if not batched:
             query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
             padding = None if padding is None else padding.unsqueeze(0)
-        elif self.batch_first:
-            same_key, same_value = key is query, value is key
-            query = query.transpose(1, 0)
-            key = query if same_key else key.transpose(1, 0)
-            value = key if same_value else value.transpose(1, 0)
         output, weights = self._attend(query, key, value, padding, mask, need_weights, is_causal)
         if weights is not None and average_attn_weights:
             weights = weights.mean(dim=1)
