@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from textwrap import dedent, wrap
 
+from retrograd._missing.lacks import LACKS
+
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_small_modules"
 HEAD = '''"""{doc}
 
@@ -99,7 +101,6 @@ TABLE = {
     """),
 }
 
-CHECKPOINTS = "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load"
 # module of torch.distributed: classes that can be named, of which nothing is an instance | functions.  Both raise when called.
 # | modules of torch.distributed: what comes from there
 UNSHARED = {
@@ -189,7 +190,7 @@ def unshared(name: str, row: str) -> str:
     path = "torch.distributed." + name.replace("/", ".").removesuffix(".__init__")
     doc = f"{path}: names to import and to ask isinstance of; calls raise."
     parts = ["\n    ".join(f'"{line} "' for line in wrap(part, 110) or [""]) for part in (classes, calls)]
-    parts += [f'"{CHECKPOINTS}"'] * name.startswith("checkpoint/")
+    parts += [f'"{LACKS["checkpoints"][0]}"'] * name.startswith("checkpoint/")
     return HEAD.format(doc=doc) + "from retrograd._missing.unshared import unshared\n" + "".join(
         f"from retrograd.distributed.{home} import {name} as {name}\n" for home, _, names in homes
         for name in names.split()) + "\n" + (

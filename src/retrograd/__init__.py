@@ -28,6 +28,7 @@ __path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ..
 
 from ._kernels import compiled as _compiled     # noqa: F401  # before what it finds
 from . import random as random
+from ._missing import explain_imports as _explain_imports
 from ._missing import mark_absent as _mark_absent
 from ._missing import late_names as _late_names
 from ._tensor.size import Size as Size
@@ -90,6 +91,7 @@ from .autograd import (
 
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
+_explain_imports()
 
 _KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool", "ComplexFloat",
           "ComplexDouble")

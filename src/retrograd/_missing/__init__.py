@@ -67,6 +67,38 @@ def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
     return f"{text}; near names: {', '.join(near)}" if near else text
 
 
+class Absences:
+    """Asked by `import retrograd.x` after all other finders: says why PyTorch's torch.x is not there."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name.startswith("retrograd.") and not only_asked(sys._getframe(2)):
+            raise no_module(name)
+
+
+def explain_imports() -> None:
+    """Have failing imports of modules say why."""
+    sys.meta_path.append(Absences)
+
+
+def only_asked(frame: FrameType) -> bool:
+    """Does importlib.util.find_spec ask, which `frame` calls?"""
+    return frame.f_globals.get("__name__") == "importlib.util"
+
+
+def no_module(name: str, note: str = "") -> ModuleNotFoundError:
+    """The error of importing `name`, retrograd.x.y or torch.x.y."""
+    parent, _, last = f"retrograd.{name.partition('.')[2]}".rpartition(".")
+    return ModuleNotFoundError(f"No module named '{name}'\n{missing(parent, last, submodules(parent))}{note}", name=name)
+
+
+def submodules(package: str) -> list[str]:
+    from pkgutil import iter_modules
+
+    folders = getattr(sys.modules[package], "__path__", [])
+    return [entry.name for entry in iter_modules(folders) if not entry.name.startswith("_")]
+
+
 def torch_name(module_name: str) -> str:
     """'retrograd.nn' -> 'torch.nn'"""
     return "torch" + module_name.removeprefix("retrograd")

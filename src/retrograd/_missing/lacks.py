@@ -23,8 +23,10 @@ LACKS = {
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
+    "checkpoints": ("checkpoints are whole: one rank saves with torch.save, and all read it with torch.load", r"""
+        torch\.distributed\.checkpoint(\.\w+)*"""),
     "sharded": ("models and tensors are not sharded over processes", r"""
-        torch\.distributed\.(fsdp|tensor|checkpoint|pipelining|_?composable|_?shard\w*)(\.\w+)*|
+        torch\.distributed\.(fsdp|tensor|pipelining|_?composable|_?shard\w*)(\.\w+)*|
         torch\.distributed\.optim\.named_optimizer"""),
     "remote": ("functions cannot be called in another process", r"""
         torch\.distributed\.(rpc|autograd|nn\.(api|jit)|remote_device)(\.\w+)*|torch\.distributed\.optim\.(DistributedOptimizer|optimizer)"""),

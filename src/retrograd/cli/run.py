@@ -6,7 +6,6 @@ import builtins
 import importlib.util
 import io
 import os
-import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 from .. import _kernels, _missing
 from .._functions.public import MADE
-from .._missing import missing
+from .._missing import Absences, no_module, only_asked
 
 INTERRUPTED = 130
 MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children
@@ -302,7 +301,8 @@ class Alias(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if is_ours_by_name(name):
-            others = (other.find_spec(name, path, target) for other in sys.meta_path if not isinstance(other, Alias))
+            others = (other.find_spec(name, path, target) for other in sys.meta_path
+                      if other is not Absences and not isinstance(other, Alias))
             spec = next(filter(None, others), None)
             if spec is not None and spec.loader is not None:
                 spec.loader = Renaming(spec.loader, self)
@@ -318,14 +318,9 @@ class Alias(MetaPathFinder, Loader):
             spec = ModuleSpec(name, self, origin=ours.origin)
             spec.submodule_search_locations = ours.submodule_search_locations
             return spec
-        if sys._getframe(2).f_globals.get("__name__") == "importlib.util":
-            return None  # importlib.util.find_spec only asks
-        parent, _, last = ours_of(name).rpartition(".")
-        raise ModuleNotFoundError(
-            f"No module named '{name}'\n{missing(parent, last, submodules(parent))} "
-            "(in this run, torch means retrograd)",
-            name=name,
-        )
+        if only_asked(sys._getframe(2)):
+            return None
+        raise no_module(name, " (in this run, torch means retrograd)")
 
     def find_distributions(self, context: Any = None) -> list[Any]:
         """What importlib.metadata, which has been imported if it asks, finds of a package called torch."""
@@ -378,11 +373,6 @@ def is_ours_by_name(name: str) -> bool:
 def ours_of(name: str) -> str:
     """'torch.nn' -> 'retrograd.nn'"""
     return "retrograd" + name.removeprefix("torch")
-
-
-def submodules(package: str) -> list[str]:
-    folders = getattr(sys.modules[package], "__path__", [])
-    return [entry.name for entry in pkgutil.iter_modules(folders) if not entry.name.startswith("_")]
 
 
 def without_our_frames(error: BaseException, seen: set[int]) -> None:

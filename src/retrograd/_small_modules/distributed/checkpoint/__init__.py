@@ -10,4 +10,4 @@ unshared(
     __name__,
     "FileSystemReader FileSystemWriter LoadPlan SavePlan ",
     " load load_state_dict save save_state_dict ",
-    "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load")
+    "checkpoints are whole: one rank saves with torch.save, and all read it with torch.load")

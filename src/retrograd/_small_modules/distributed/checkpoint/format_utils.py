@@ -10,4 +10,4 @@ unshared(
     __name__,
     " ",
     " dcp_to_torch_save torch_save_to_dcp ",
-    "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load")
+    "checkpoints are whole: one rank saves with torch.save, and all read it with torch.load")

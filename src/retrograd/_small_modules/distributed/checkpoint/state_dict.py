@@ -11,4 +11,4 @@ unshared(
     "StateDictOptions ",
     " get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict set_optimizer_state_dict "
     "set_state_dict ",
-    "models are not sharded over processes: one rank saves with torch.save, and all read it with torch.load")
+    "checkpoints are whole: one rank saves with torch.save, and all read it with torch.load")
