@@ -101,6 +101,37 @@ def test_who_waits_in_vain_says_for_whom(how: str, text: str) -> None:
     assert_gone(done.stdout)
 
 
+EARLY = """
+import os, sys, time
+from datetime import timedelta
+import torch.distributed as d
+if os.environ["RANK"] == "1":
+    exec(sys.argv[1])
+d.init_process_group("mpi", timeout=timedelta(seconds=2))
+print("all are here")
+"""
+
+
+@pytest.mark.parametrize("does, status, text", [
+    ("raise ValueError('enough')", 1, "ValueError: enough"), ("sys.exit(3)", 3, ""),
+    ("sys.exit()", None, "Timeout (0:00:02)!"), ("time.sleep(60)", None, "Timeout (0:00:02)!")])
+def test_a_rank_that_never_comes_to_init_process_group_ends_all(does: str, status: int | None, text: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(EARLY)
+    done = launched("-n", "3", str(tmp_path / "train.py"), does, status=status)
+    assert done.returncode and text in done.stderr and "all are here" not in done.stdout
+    assert status is None or re.search(rf"retrograd: rank 1 \(process \d+\) ended with status {status}; the other", done.stderr)
+    bare = ended([found() or "", "-n", "2", sys.executable, "-m", "retrograd", "run", str(tmp_path / "train.py"), does], 60, {},
+                 status)
+    assert bare.returncode and text in bare.stderr
+
+
+def test_groups_used_in_different_orders_are_named_instead_of_waited_for() -> None:
+    for n in ("2", "3"):                            # a circle of three is of groups that no two ranks share
+        done = launched("-n", n, str(HERE / "crossed.py"), status=None)
+        assert re.search(r"groups are used in different orders: (rank \d waits in all_reduce of group \d at crossed.py:\d+ for "
+                         rf"rank \d(, )?){{{n}}}", done.stderr), done.stderr
+
+
 def test_an_interrupt_ends_all_ranks() -> None:
     process = subprocess.Popen([*LAUNCH, "-n", "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, env=os.environ | QUIET, start_new_session=True)

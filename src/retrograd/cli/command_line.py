@@ -208,7 +208,7 @@ def answer(found: argparse.Namespace) -> int:
     if found.command in ("trace", "explain", "compare", "lint", "view", "merge"):
         from . import commands
 
-        return int(getattr(commands, found.command)(found))
+        return as_rank(lambda: int(getattr(commands, found.command)(found)))
     parser().print_help()
     return 2
 
@@ -228,14 +228,21 @@ def launched(n: int, program: list[str], options: str) -> int:
 def run(script: str, arguments: list[str], kind: str = "") -> int:
     from .run import CannotRun, run_code, run_module, run_script
 
-    if "PMI_RANK" in os.environ or "OMPI_COMM_WORLD_RANK" in os.environ or "PMIX_RANK" in os.environ:
-        from .launch import started
-
-        started()
-
+    start: Any = {"-m": run_module, "-c": run_code}.get(kind, run_script)
     try:
-        start: Any = {"-m": run_module, "-c": run_code}.get(kind, run_script)
-        return start(script, arguments, restore=False)
+        return as_rank(lambda: start(script, arguments, restore=False))
     except CannotRun as error:
         print(f"retrograd: {error}", file=sys.stderr)
         return 2
+
+
+def as_rank(start: Callable[[], int]) -> int:
+    """start(), in a process of a launcher of MPI's as one of its ranks."""
+    if not {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"} & os.environ.keys():
+        return start()
+    from .launch import Rank
+
+    rank = Rank()
+    rank.status = 2
+    rank.status = start()
+    return rank.status

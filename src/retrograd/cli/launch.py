@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 from ..distributed.environment import free_port
 
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
+DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
 HIGH = 512              # a descriptor above those that a rank inherits
 CODE = re.compile(rb"EXIT CODE: (\d+)")
@@ -95,13 +97,12 @@ class Output:
         self.thread.start()
 
     def copy(self) -> None:
-        for line in self.source:
-            self.end = (self.end + line)[-20_000:]
-            try:
-                self.to.write(line.decode(errors="replace"))
-                self.to.flush()
-            except (BrokenPipeError, ValueError):       # nobody reads; the ranks go on
-                pass
+        with self.source:
+            for line in self.source:
+                self.end = (self.end + line)[-20_000:]
+                with suppress(BrokenPipeError, ValueError):     # nobody reads; the ranks go on
+                    self.to.write(line.decode(errors="replace"))
+                    self.to.flush()
 
 
 class Ranks:
@@ -114,6 +115,7 @@ class Ranks:
     def __init__(self, path: Path) -> None:
         self.number: dict[str, str] = {}        # process -> rank
         self.killed: list[str] = []             # processes that did not say that they end, in order
+        self.failed: dict[str, str] = {}        # processes that ended before MPI began -> status
         self.over = False
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
@@ -141,11 +143,13 @@ class Ranks:
                 came = waiting.select(0.1)
 
     def heard(self, link: Any, links: dict[Any, bytes]) -> bool:
-        """Does the link go on?  A rank says "process rank ", and at its end "ended"."""
+        """Does the link go on?  A rank says "process rank ", at its end "ended ", then a status that mpiexec does not see."""
         came = link.recv(64)
         links[link] += came
-        process, number, ended, *_ = [*links[link].decode(errors="replace").split(" "), "", ""]
+        process, number, ended, status, *_ = [*links[link].decode(errors="replace").split(" "), "", "", ""]
         self.number[process] = number
+        if status:
+            self.failed[process] = status
         if not came:
             self.killed += [process] * (number != "" and not ended)
             del links[link]
@@ -180,36 +184,49 @@ def report(status: int, said: bytes, ranks: Ranks) -> None:
             number = ranks.killed[0]
         how = f"was killed by signal {value}" if killed else f"ended with status {value}"
         text = f"rank {ranks.number[number]} (process {number}) {how}; the other ranks were ended"
+    for number, given in [*ranks.failed.items()][:1]:
+        text = f"rank {ranks.number[number]} (process {number}) ended with status {given}; the other ranks were ended"
     print(f"retrograd: {text}", file=sys.stderr)
 
 
-def started() -> None:
-    """A rank says which process it is, where the launcher asked."""
-    from ..distributed.environment import like_torchrun, under_mpi
+class Rank:
+    """This process as a rank, which says who it is, where the launcher asked, and how it ends."""
 
-    like_torchrun()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(line_buffering=True, write_through=False)    # ranks' lines come whole, and at once
-    folder, found = os.environ.get("RETROGRAD_LAUNCHED"), under_mpi()
-    if folder is not None and found is not None:
-        with suppress(OSError):                 # on another machine
-            linked(Path(folder, "ranks"), found[0])
+    def __init__(self) -> None:
+        from ..distributed.environment import like_torchrun, under_mpi
 
+        like_torchrun()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(line_buffering=True, write_through=False)    # ranks' lines come whole, and at once
+        self.status = 0
+        self.link: socket.socket | None = None
+        folder, found = os.environ.get("RETROGRAD_LAUNCHED"), under_mpi()
+        if folder is not None and found is not None:
+            with suppress(OSError):             # on another machine
+                self.connect(Path(folder, "ranks"), found[0])
+        atexit.register(self.end, os.getpid())
 
-def linked(path: Path, rank: int) -> None:
-    """Hold a link to the launcher; processes that this one forks do not."""
-    import fcntl
+    def connect(self, path: Path, rank: int) -> None:
+        """Hold a link to the launcher; processes that this one forks do not."""
+        import fcntl
 
-    with socket.socket(socket.AF_UNIX) as first:
-        first.connect(str(path))
-        # Linux closes the highest first: before the link to mpiexec, which kills the other ranks as soon as that one closes
-        link = socket.socket(fileno=fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, HIGH))
-    link.sendall(f"{os.getpid()} {rank} ".encode())
-    os.register_at_fork(after_in_child=link.close)
-    atexit.register(ended, link)
+        with socket.socket(socket.AF_UNIX) as first:
+            first.connect(str(path))
+            # Linux closes the highest first: before the link to mpiexec, which kills the other ranks as soon as that one closes
+            self.link = socket.socket(fileno=fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, HIGH))
+        self.link.sendall(f"{os.getpid()} {rank} ".encode())
+        os.register_at_fork(after_in_child=self.link.close)
 
-
-def ended(link: socket.socket) -> None:
-    with suppress(OSError):                     # a fork's is closed
-        link.sendall(b"ended")
+    def end(self, process: int) -> None:
+        """The program is over.  Of a rank that fails before MPI has begun, MPICH's mpiexec takes no notice: it is told."""
+        if os.getpid() != process:              # a fork
+            return
+        early = self.status if "mpi4py.MPI" not in sys.modules else 0
+        if self.link is not None:
+            with suppress(OSError):
+                self.link.sendall(f"ended {early or ''}".encode())
+        if early and "PMI_FD" in os.environ:
+            time.sleep(DRAIN)
+            with suppress(OSError, ValueError):
+                os.write(int(os.environ["PMI_FD"]), f"cmd=abort exitcode={early} message=failed\n".encode())

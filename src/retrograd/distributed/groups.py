@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import importlib.util
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -99,15 +101,18 @@ def init_process_group(
     if world_size not in (-1, size):
         raise ValueError(f"world_size is {world_size}, but mpiexec started {size} processes: retrograd launch -n {world_size}")
     tell_once(backend, size)
-    comm = connected(rank if rank >= 0 else int(os.environ["RANK"])) if size > 1 else Alone()
-    watch = Watch(comm.rank, comm.size)
+    with all_within(limit) if launched is not None and size > 1 else nullcontext():
+        comm = connected(rank if rank >= 0 else int(os.environ["RANK"])) if size > 1 else Alone()
+        watch = Watch(comm.rank, comm.size)
+        if size > 1:
+            watch.open(comm)
+        kept = store if store is not None else served(comm, limit)
     if size > 1:
-        watch.open(comm)
         sys.excepthook = Ending(comm, sys.excepthook)
         atexit.register(watch.end)
     world.made = 1
     world.group = ProcessGroup(comm, list(range(size)), 0, name, limit, watch, "0", "default_pg")
-    world.store = store if store is not None else served(comm, limit)
+    world.store = kept
 
 
 def meet_once(store: Store, rank: int, size: int, timeout: timedelta) -> None:
@@ -157,6 +162,16 @@ def connected(rank: int) -> Any:
     if sorted(ranks) != list(range(whole.size)):
         raise ValueError(f"the {whole.size} processes say that they are ranks {', '.join(map(str, ranks))}")
     return whole.Split(0, rank)
+
+
+@contextmanager
+def all_within(limit: timedelta) -> Iterator[None]:
+    """End this process, with a traceback, unless the other ranks come in time: MPI waits for ever, with the GIL held."""
+    faulthandler.dump_traceback_later(min(limit.total_seconds(), 1e6), exit=True, file=2)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def served(comm: Any, timeout: timedelta) -> Store:
@@ -233,6 +248,8 @@ def new_group(
     name = whole.backend if backend is None else checked_backend(backend)
     number = world.made
     world.made += 1
+    if not use_local_synchronization:           # MPI's function waits for ever, and answers nobody
+        whole.run(False, "new_group", whole.comm.Ibarrier, (), [])
     if whole.place not in chosen:
         return ProcessGroup.NON_GROUP_MEMBER
     if whole.n == 1:
@@ -306,6 +323,7 @@ def split_group(
     mine = [ranks for ranks in split_ranks if parent.place in ranks]
     comm: Any = Alone()
     if parent.mpi is not None:
+        parent.run(False, "split_group", parent.comm.Ibarrier, (), [])
         key = sorted(mine[0]).index(parent.place) if mine else 0
         comm = parent.comm.Split(split_ranks.index(mine[0]) if mine else parent.mpi.UNDEFINED, key)
     if not mine:

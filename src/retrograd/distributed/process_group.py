@@ -42,6 +42,7 @@ class ProcessGroup:
         self.operations = {id(self.operation(kind)): name for kind, name in MPI_NAMES.items()}
         self.sum = self.operation(RedOpType.SUM)
         self.bound_device_id: Any = None
+        watch.groups.add(self)
 
     def rank(self) -> int:
         """This process's rank in the group."""

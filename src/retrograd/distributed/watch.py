@@ -2,8 +2,9 @@
 
 The ranks of one machine share a page of memory. A rank that begins a collective writes there which one it is; one that has
 waited for long also writes the line of the program, and reads what the others have written. So it finds a rank whose process
-has ended, and ranks that call different collectives. What a rank's last collectives were stands there, too: when one is over,
-it is compared with what the neighbours in the group called. Ranks of other machines are not seen: there only the timeout tells.
+has ended, ranks that call different collectives, and ranks that wait for each other in different groups. What a rank's last
+collectives were stands there, too: when one is over, it is compared with what the neighbours in the group called. Ranks of
+other machines are not seen: there only the timeout tells.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import struct
 import sys
 import tempfile
 import time
+import weakref
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -22,8 +24,11 @@ SLOT = struct.Struct("=qqqqd32s216s")      # process, state, group, number of th
 STATE = struct.Struct("=qqqd32s")          # what changes with each call
 TOLD = struct.Struct("=qq112s")            # group, number of a collective in it, what it is
 RECENT = 32                                # collectives of a rank that the page holds
-ROOM = SLOT.size + RECENT * TOLD.size
+BEGUN = struct.Struct("=128q")             # pairs: group and number of the collective that it waits for; group, how many it began
+ROOM = SLOT.size + RECENT * TOLD.size + BEGUN.size
 OUT, WAITING, ENDED = range(3)
+# collectives that are over for nobody before all have begun
+TOGETHER = "all_", "reduce_scatter", "barrier", "new_group", "split_group"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -58,6 +63,8 @@ class Watch:
         self.page: Any = None
         self.at = rank * ROOM
         self.under_way = 0
+        self.groups: Any = weakref.WeakSet()    # that this rank is in
+        self.suspected = ""                     # what the last look found
 
     def open(self, comm: Any) -> None:
         """Share a page among the ranks of `comm` that see one file system; collective."""
@@ -120,10 +127,13 @@ class Watch:
             self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank {self.rank}, "
                       f"and {its} in rank {rank}; what it gave is wrong", group)
 
-    def look(self, group: Any, name: str) -> None:
-        """This rank has waited for some time: DistBackendError if it waits in vain."""
+    def look(self, group: Any, name: str, number: int = 0) -> None:
+        """This rank has waited for some time for the number-th collective: DistBackendError if it waits in vain."""
         if self.page is None:
             return
+        begun = sorted((each.number, each.collectives) for each in self.groups)[-(BEGUN.size // 16 - 1):]
+        pairs = [(group.number, number if name.startswith(TOGETHER) else 0), *begun]
+        BEGUN.pack_into(self.page, self.at + ROOM - BEGUN.size, *sum(pairs, ()), *[-1] * (BEGUN.size // 8 - 2 * len(pairs)))
         line = program_line()
         self.page[self.at + STATE.size + 8:self.at + SLOT.size] = line.encode()[:216].ljust(216, b"\0")
         others = [self.read(rank) for rank in group.ranks]
@@ -136,6 +146,35 @@ class Watch:
             if mine.state == WAITING and other and one.name != mine.name and "send" not in name and "recv" not in name:
                 self.fail(f"ranks took different branches: call {mine.call} of group {mine.group} is {mine.name} in rank "
                           f"{mine.rank} at {line}, and {one.name} in rank {one.rank} at {one.line}", group)
+        found = self.circle()
+        if found and found == self.suspected:   # twice: the others may have been writing
+            self.fail(found, group)
+        self.suspected = found
+
+    def circle(self) -> str:
+        """Ranks of different groups, from this one on, of which each waits for the next to begin a collective.
+
+        The last of them waits for this one, which has not begun that; so it is still there, and so are those before it.
+        """
+        text, rank, seen = [], self.rank, set[int]()
+        while rank not in seen:
+            seen.add(rank)
+            mine = self.read(rank)
+            group, number = self.begun(rank)[0]
+            if not (mine.state == WAITING and mine.line and number > 0):
+                return ""
+            after = next((other for other in range(self.size) if other != rank and self.read(other).process and any(
+                of == group and count < number for of, count in self.begun(other)[1:])), None)
+            if after is None:
+                return ""
+            text.append(f"rank {rank} waits in {mine.name} of group {group} at {mine.line} for rank {after}")
+            rank = after
+        return "groups are used in different orders: " + ", ".join(text) if rank == self.rank else ""
+
+    def begun(self, rank: int) -> list[tuple[int, int]]:
+        """Which collective the rank waits for; how many it has begun of each of its groups."""
+        numbers = BEGUN.unpack_from(self.page, rank * ROOM + ROOM - BEGUN.size)
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
 
     def too_late(self, group: Any, name: str, seconds: float) -> NoReturn:
         """DistBackendError: the timeout has passed."""

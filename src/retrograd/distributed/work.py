@@ -97,7 +97,7 @@ class Work:
             now = time.monotonic()
             if now > look:
                 look = now + LOOK
-                self._group.watch.look(self._group, self._name)
+                self._group.watch.look(self._group, self._name, self._number)
             if now - start > seconds:
                 self._group.watch.too_late(self._group, self._name, seconds)
             if now - start > PATIENT:
