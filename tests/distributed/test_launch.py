@@ -29,7 +29,7 @@ before = [int(os.environ[name]) for name in names]
 dist.init_process_group()
 assert [dist.get_rank(), dist.get_node_local_rank(), dist.get_world_size(), dist.get_world_size()] == before
 assert dist.is_torchelastic_launched() and os.environ["MASTER_ADDR"] and os.environ["MASTER_PORT"]
-print("rank", before[0], sys.argv[1:])
+print("rank", before[0], sys.argv[1:], "\\nand more")
 dist.destroy_process_group()
 """
 
@@ -41,7 +41,8 @@ def launched(*arguments: str, status: int | None = 0, **env: str) -> subprocess.
 def test_a_program_for_torchrun_runs_unchanged_and_its_lines_say_their_ranks(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM)
     done = launched("-n", "3", str(tmp_path / "train.py"), "-n", "5")
-    assert sorted(done.stdout.splitlines()) == [f"[{i}] rank {i} ['-n', '5']" for i in range(3)]
+    assert sorted(done.stdout.splitlines()) == [
+        f"[{i}] {line}" for i in range(3) for line in ("and more", f"rank {i} ['-n', '5'] ")]
 
 
 def test_a_rank_that_raises_ends_all_with_its_traceback() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from retrograd.cli.command_line import main
 from retrograd.microscope import Recording, RecordingError, merge
 from retrograd.microscope.answers.ranks import Ranks
 
-from .ranks import ended, found, needs_mpi, ours, theirs
+from .ranks import HERE, ended, found, needs_mpi, ours, theirs
 
 pytestmark = [needs_mpi, pytest.mark.once]
 
@@ -138,8 +139,23 @@ def test_on_a_mesh_of_ranks_shards_are_compared_with_the_mean_over_rows_and_dten
     assert [one.name for one in clips].count("all_reduce") == 2 + 1        # of two modules' gradients, and of the norm
 
 
+def test_the_example_of_the_page_does_on_two_ranks_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, code, _, said, *_ = re.split(r"```(?:python|text)?\n", (HERE.parents[1] / "docs" / "ranks.md").read_text(), maxsplit=4)
+    (tmp_path / "ranks.py").write_text(code)
+    done = ended([sys.executable, "-m", "retrograd", "launch", "-n", "2", "ranks.py"], 60, {}, 0)
+    ranks = merge("run.*.trace")
+    assert "waited 0.6 s" in said and ranks.waiting()[0]["for_others"] > 0.5       # more on a busy machine
+    told = [re.sub(r"\d+\.\d s", "", line) for line in (said, done.stdout)]
+    assert told[0] == told[1] and (tmp_path / "run.html").exists()
+
+
 def test_recordings_that_do_not_belong_together_are_refused(ranks: Ranks) -> None:
     with pytest.raises(RecordingError, match="two recordings are of rank 0"):
         merge([ranks.by_rank[0], ranks.by_rank[0]])
+    other = Recording()
+    other.header = {**ranks.by_rank[1].header, "rank": 2, "groups": {"0": [0, 1, 2, 3]}}
+    with pytest.raises(RecordingError, match="recordings of several runs: there were 2 ranks in rank .'s, and 4 "):
+        merge([*ranks.by_rank.values(), other])
     with pytest.raises(RecordingError, match="no recordings"):
         merge([])

@@ -26,6 +26,7 @@ from ..distributed.environment import free_port
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
+AGAIN = re.compile(rb"^(\[\d+\] )(.*)\1$")    # the rank once more, before an end of line that was written by itself
 HIGH = 512              # a descriptor above those that a rank inherits
 CODE = re.compile(rb"EXIT CODE: (\d+)")
 NONE = """found no mpiexec: pip install retrograd[mpi] brings one, with MPI and mpi4py.
@@ -99,6 +100,7 @@ class Output:
     def copy(self) -> None:
         with self.source:
             for line in self.source:
+                line = AGAIN.sub(rb"\1\2", line)
                 self.end = (self.end + line)[-20_000:]
                 with suppress(BrokenPipeError, ValueError):     # nobody reads; the ranks go on
                     self.to.write(line.decode(errors="replace"))

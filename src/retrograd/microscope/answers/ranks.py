@@ -121,6 +121,11 @@ class Ranks:
         if not self.by_rank:
             raise RecordingError("merge: no recordings")
         self.by_rank = dict(sorted(self.by_rank.items()))
+        worlds = {rank: len(rec.header.get("groups", {}).get("0", ())) for rank, rec in self.by_rank.items()}
+        told = {size: rank for rank, size in worlds.items() if size}
+        if len(told) > 1:
+            raise RecordingError("merge: recordings of several runs: there were " + ", and ".join(
+                f"{size} ranks in rank {rank}'s" for size, rank in told.items()) + "; remove those of earlier runs")
         self.shift = {rank: 0 for rank in self.by_rank}
         self.exchanges = {rank: exchanges_of(rec, rank) for rank, rec in self.by_rank.items()}
         self._align()

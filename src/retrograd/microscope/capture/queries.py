@@ -167,8 +167,12 @@ class Queries:
         part, factor = query._parts[0], query._factors[0]
         with self.engine.torch.no_grad():
             for block in self._blocks(layer, step, memory_mb, len(query)):
-                yield sum(part[r.layer].dots(r.term(block.begin, block.end)) * (factor * r.about["scale"])
-                          for r in block.records), block
+                scores = None
+                for r in block.records:
+                    got, scale = part[r.layer].dots(r.term(block.begin, block.end)), factor * r.about["scale"]
+                    got = got if scale == 1 else got * scale
+                    scores = got if scores is None else scores + got
+                yield scores, block
 
     def _blocks(self, layer: str, step: int | None, memory_mb: float, queries: int, dense: bool = False) -> Iterator[Block]:
         """Samples whose factors, and scores for so many queries, fit into memory_mb."""
