@@ -50,6 +50,15 @@ def test_the_function_is_called_once_with_the_shape_of_a_sample() -> None:
     assert seen[1:] == [(4,)] * 3
 
 
+def test_jacfwd_calls_a_function_of_tensors_that_require_grad_once() -> None:
+    W = numbers(torch, 4, 5).requires_grad_()
+    seen, f = calls_of(lambda x: torch.tanh(W @ x))
+    J = jacfwd(f)(numbers(torch, 5, salt=1))
+    assert seen == [(5,)]
+    J.pow(2).sum().backward()
+    assert W.grad is not None and W.grad.abs().sum() > 0
+
+
 def per_sample_gradients(torch: Any, func: Any) -> list[Any]:
     functional = torch.nn.functional
     w, b, x = numbers(torch, 5, 4), numbers(torch, 5, salt=1), numbers(torch, 3, 4, salt=2)
@@ -273,3 +282,25 @@ def test_samples_of_operations_agree_with_pytorchs_vmap(part: int) -> None:
         warnings.simplefilter("ignore")
         wrong = [w for op in operations()[part * 4::48] for w in compare(op, 1)[1] if not expected(op.name)]
     assert wrong == []
+
+
+@pytest.mark.oracle
+def test_jacobians_reach_what_the_function_reads() -> None:
+    def program(T: Any, func: Any) -> list[Any]:
+        found = []
+        for transform in (func.jacrev, func.jacfwd, func.hessian):
+            W, b = (numbers(T, *shape, salt=3).requires_grad_() for shape in ((4, 5), (4,)))
+            J = transform(lambda x: T.sin(W @ x + b).pow(2).sum(0) if transform is func.hessian else T.sin(W @ x + b))(
+                numbers(T, 5, salt=4))
+            found += [J, *T.autograd.grad(J.pow(2).sum(), (W, b))]
+        return found
+
+    on_both(program)
+
+
+def test_rows_of_a_jacobian_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    W, x = numbers(torch, 7, 3), numbers(torch, 2, 3, salt=1)
+    whole = vmap(jacrev(lambda x: torch.sin(W @ x)))(x)
+    monkeypatch.setattr("retrograd.func._derivatives.UNITS", 30)       # two rows of 2 x 7
+    assert torch.equal(vmap(jacrev(lambda x: torch.sin(W @ x)))(x), whole)
+    np.testing.assert_allclose(whole.numpy(), np.cos(x.numpy() @ W.numpy().T)[:, :, None] * W.numpy(), rtol=1e-5)

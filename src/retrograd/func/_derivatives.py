@@ -19,7 +19,7 @@ from typing import Any
 from .._engine.op import attach, edge
 from .._engine.scopes import Recording, Transformed
 from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
-from .._functions import ones_like, stack, zeros_like
+from .._functions import arange, cat, ones_like, stack, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import FORWARD, PUSHING, Function
@@ -522,23 +522,41 @@ def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
     """For each output the tree of its derivatives, in the tree of outputs."""
     level, table = call.level, []
     for y in call.outputs:
-        rows: list[list[Any]] = [[] for _ in call.inputs]
         with _Recording():
-            for one in level.units(y) if wants_grad(y) else ():
-                for row, g in zip(rows, _pulled([y], call.inputs, [one], call.tracked, True)):
-                    row.append(g)
-            shapes = [y.shape + level.rest(x) for x in call.inputs]
-            parts = [stack(row, len(level.lead)).view(shape) if row else x.new_zeros(shape)
-                     for row, x, shape in zip(rows, call.inputs, shapes)]
+            rows = _rows(call, y) if wants_grad(y) and y.array.size else []
+            parts = []
+            for k, x in enumerate(call.inputs):
+                found = [block[k] for block in rows]
+                shape = y.shape + level.rest(x)
+                part = x.new_zeros(shape) if not found else found[0] if len(found) == 1 else cat(found)
+                parts.append(part.movedim(0, len(level.lead)).reshape(shape) if found else part)
         tree = unflatten([level.settled(part) for part in parts], call.in_spec)
         table.append(tree if isinstance(argnums, tuple) else tree[0])
     out = unflatten(table, call.out_spec)
     return (out, call.aux) if has_aux else out
 
 
+def _rows(call: _Call, y: Any) -> list[list[Any]]:
+    """The Jacobian of y, a row for each element of a sample, in blocks of rows: for each input [rows, *its shape]."""
+    blocks = []
+    size = prod(call.level.rest(y))
+    most = max(1, UNITS // y.array.size)
+    for start in range(0, size, most):
+        rows = arange(min(most, size - start))
+        units = y.new_zeros((len(rows), prod(call.level.lead), size))
+        units[rows, :, rows + start] = 1
+        found = _grad([y], call.inputs, [units.view(len(rows), *y.shape)], create_graph=call.tracked, retain_graph=True,
+                      allow_unused=True, is_grads_batched=True)
+        blocks.append([zeros_like(x).detach().expand(len(rows), *x.shape) if g is None else g for g, x in zip(found, call.inputs)])
+    return blocks
+
+
+UNITS = 1 << 20                                                 # elements of the vectors of a block
+
+
 def _all_columns(func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, randomness: str) -> Any:
     """jacfwd's result by one call of func, for as many copies of its arguments as they have elements; None where it has to be
-    computed column by column: func reads values, a result depends on tensors of the caller's, or copies would not pay.
+    computed column by column: func reads values, an argument requires grad, or copies would not pay.
     """
     chosen = _places(argnums, len(args))
     values = flatten(tuple(args[i] for i in chosen))[0]
@@ -550,9 +568,7 @@ def _all_columns(func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, 
         with warnings.catch_warnings(), inside(level):
             warnings.filterwarnings("error", "There is a performance drop")
             call = _Call(func, args, argnums, has_aux, JVP)
-            if call.tracked:
-                return None
-            with aside():
+            with _Recording(), aside():
                 at, tangents = len(call.level.lead), []
                 start = 0
                 for x in call.inputs:
@@ -570,7 +586,7 @@ def _all_columns(func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, 
                         shape = call.level.rest(x)
                         part = whole.narrow(-1, start, prod(shape)).reshape(whole.shape[:-1] + shape)
                         start += prod(shape)
-                        parts.append(raised(part, outer))
+                        parts.append(raised(part if call.level.outside(part) else part.detach(), outer))
                     tree = unflatten(parts, call.in_spec)
                     table.append(tree if isinstance(argnums, tuple) else tree[0])
                 aux = sample_of(level, call.aux, 0)
