@@ -19,6 +19,9 @@ class _Uncollected:
         _gc.disable()
 
     def __del__(self) -> None:
+        if not _gc.get_freeze_count():          # whatever the program froze stays frozen
+            _gc.freeze()                        # into the oldest generation, without a look at each object
+            _gc.unfreeze()
         if self.on:
             _gc.enable()
 

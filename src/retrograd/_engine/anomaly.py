@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 import warnings
 from typing import Any
 
@@ -20,6 +19,8 @@ HINT = (
 
 def note(node: Node) -> None:
     """Keep the stack of the forward call in the node's metadata, and the node whose backward made this one."""
+    import traceback                            # a millisecond, which `import retrograd` saves
+
     facts: dict[str, Any] = node.metadata
     frames = [f for f in traceback.extract_stack() if not ours(f.filename)]
     facts["traceback_"] = traceback.format_list(frames)
