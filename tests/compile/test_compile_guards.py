@@ -302,6 +302,20 @@ def test_the_order_of_a_dict_is_guarded(kind: Any) -> None:
 
 
 @pytest.mark.skipif(Guards is None, reason="an install without C")
+def test_bounds_of_arrays_in_c_are_numpys() -> None:
+    whole = np.arange(240, dtype=np.float32).reshape(4, 6, 10)
+    views = [whole, whole[:2], whole[2:], whole[::-1, 1], whole[:, :, ::-3], whole[3, 5, 9:], whole[0, 0, :0], whole[1, 2, 3],
+             np.broadcast_to(whole[0, 0, :1], (1 << 40, 10)), whole.view(np.int16)[..., 1::2], whole.copy(), np.empty(0)]
+    for x in views:
+        for y in views:
+            assert Guards.apart([x], [y]) is not np.may_share_memory(x, y), (x.shape, y.shape)
+            assert Guards.apart([x, y], []) is Guards.apart([x], [y])
+    for bad in (([1], [whole]), ([whole], [None]), ((whole,), [whole])):
+        with pytest.raises((TypeError, ValueError)):
+            Guards.apart(*bad)
+
+
+@pytest.mark.skipif(Guards is None, reason="an install without C")
 @pytest.mark.parametrize("guard", [
     (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, "x"), (3, (), None, ()), (5, len, None, (1, 2, 3)), (6, {}, "a", 1),
     (7, {}, 3, 1), (9, {}, None, 1), (10, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase
 from .effects import grad_of
-from .guards import Watch, facts_of
+from .guards import Guards, Watch, facts_of
 from .plan import Plan
 from .reach import TENSORS, Reach
 from .values import Refused
@@ -67,6 +67,8 @@ class Variant:
     def apart(self, inputs: list[TensorBase]) -> bool:
         own = [*self.watch.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]
         many = [t.array for t in inputs]
+        if Guards is not None:
+            return bool(Guards.apart(many, own))
         return not any(np.may_share_memory(x, y) for i, x in enumerate(many) for y in [*own, *many[:i]])
 
 

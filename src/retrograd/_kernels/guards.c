@@ -2,7 +2,7 @@
 
    Guards(of, tensors): `of` is a tuple of (kind, holder, key, what it was), `tensors` one of (tensor, bytes of its fields or
    None, sink or None, .grad or not).  first(i) -> the number of the first guard from i on that does not hold by identity, or
-   None: Python looks closer there.  tensors() -> do all of them hold?
+   None: Python looks closer there.  tensors() -> do all of them hold?  Guards.apart, Guards.fields: below.
 
    NOTE [Fields of a tensor]
    mypyc lays out a Tensor's fields behind its header; all are references or numbers.  Same bytes are the same fields, as long
@@ -232,6 +232,36 @@ static PyObject *guards_fields(PyObject *type, PyObject *args) {
     return PyBytes_FromStringAndSize((char *)x + sizeof(PyObject), size - (Py_ssize_t)sizeof(PyObject));
 }
 
+/* The bytes that an array may touch: from *low on, below *high. */
+static int reach(PyObject *x, const char **low, const char **high) {
+    if (!PyArray_Check(x)) return wrong("expected arrays");
+    PyArrayObject *a = (PyArrayObject *)x;
+    *low = *high = PyArray_BYTES(a);
+    if (PyArray_SIZE(a) == 0) return 1;
+    *high += PyArray_ITEMSIZE(a);
+    for (int i = 0; i < PyArray_NDIM(a); i++) {
+        const npy_intp far = (PyArray_DIM(a, i) - 1) * PyArray_STRIDE(a, i);
+        *(far < 0 ? low : high) += far;
+    }
+    return 1;
+}
+
+/* apart(many, own) -> is no byte of an array in `many` within what another of them, or one in `own`, may touch? */
+static PyObject *guards_apart(PyObject *type, PyObject *args) {
+    PyObject *many, *own;
+    const char *low, *high, *from, *to;
+    (void)type;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &many, &PyList_Type, &own)) return NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(many); i++) {
+        if (!reach(PyList_GET_ITEM(many, i), &low, &high)) return NULL;
+        for (Py_ssize_t k = 0; k < i + PyList_GET_SIZE(own); k++) {
+            if (!reach(k < i ? PyList_GET_ITEM(many, k) : PyList_GET_ITEM(own, k - i), &from, &to)) return NULL;
+            if (low < to && from < high) Py_RETURN_FALSE;
+        }
+    }
+    Py_RETURN_TRUE;
+}
+
 static int guards_traverse(PyObject *o, visitproc visit, void *arg) {
     Guards *self = (Guards *)o;
     Py_VISIT(self->given);
@@ -251,7 +281,8 @@ static void guards_dealloc(PyObject *o) {
 
 static PyMethodDef methods[] = {
     {"first", guards_first, METH_O, NULL}, {"tensors", guards_tensors, METH_NOARGS, NULL},
-    {"fields", guards_fields, METH_VARARGS | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
+    {"fields", guards_fields, METH_VARARGS | METH_STATIC, NULL},
+    {"apart", guards_apart, METH_VARARGS | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
 static PyTypeObject Guards_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "retrograd._kernels._nn.Guards",
