@@ -52,16 +52,16 @@ DEMO := .venv-demo/.built-$(RETROGRAD_PURE)-$(call sum,pyproject.toml setup.py s
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# The wheel is compiled while the pure build is tested; after that each build takes all processors, whatever -j says.
+# The wheel is compiled beside lint and the tests of the pure build; the compiled build's take all processors, whatever -j says.
 # tests/conftest.py says what is run once; test-pure and core-pure by themselves run all.
 test:
-	@$(MAKE) lint $(ORACLE)
-	@$(MAKE) -j2 test-pure $(WHEEL) ONLY=--both-builds
+	@$(MAKE) $(ORACLE)
+	@$(MAKE) -j2 $(WHEEL) lint test-pure ONLY=--both-builds
 	@$(MAKE) test-compiled
 
 test-core:
-	@$(MAKE) lint
-	@$(MAKE) -j2 core-pure $(WHEEL) ONLY=--both-builds
+	@$(MAKE) $(CORE)
+	@$(MAKE) -j2 $(WHEEL) lint core-pure ONLY=--both-builds
 	@$(MAKE) core-compiled
 
 quick: lint
