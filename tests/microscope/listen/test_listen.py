@@ -1,6 +1,7 @@
 """Listening to an engine: what hears a program leaves it, and the process, as they are."""
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from typing import Any
@@ -10,6 +11,7 @@ from both_engines import both
 
 import retrograd
 from retrograd import microscope
+from retrograd.microscope import listen
 from retrograd.microscope.listen.replaced import replacements
 from retrograd.microscope.record.swaps import Seat
 from retrograd.nn.functional import cross_entropy, linear
@@ -188,3 +190,29 @@ def test_an_exception_leaves_nobody_listening(torch: Any, way: str) -> None:
     assert not model._forward_hooks and not model._forward_pre_hooks
     with getattr(microscope, way)(model):
         model(torch.ones(2, 3)).sum().backward()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seen", ["before", "after"])
+def test_a_capture_works_though_a_library_wraps_pytorch_s_functions(seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TorchLens does, for the rest of the process."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(listen, "_engines", {})
+    if seen == "before":
+        microscope.engine_of(torch.ones(1))
+
+    def wrapped(f: Any) -> Any:
+        @functools.wraps(f)
+        def around(*args: Any, **kwargs: Any) -> Any:
+            return f(*args, **kwargs)
+        return around
+
+    for home, name in ((torch.Tensor, "backward"), (torch.autograd, "backward"),
+                       (torch.nn.functional, "multi_head_attention_forward")):
+        monkeypatch.setattr(home, name, wrapped(getattr(home, name)))
+    model, attention, x = small(torch), torch.nn.MultiheadAttention(4, 2, batch_first=True), torch.ones(5, 3)
+    for part, call in ((model, lambda: model(x).sum()), (attention, lambda: attention(*[torch.randn(2, 3, 4)] * 3)[0].sum())):
+        for backward in (torch.Tensor.backward, torch.autograd.backward):
+            with microscope.capture(part) as cap:
+                backward(call())
+            assert cap.coverage().complete and max(cap.check().values()) < 1e-5

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from inspect import unwrap
 from typing import Any
 
 from .engine import Engine
@@ -22,8 +23,10 @@ class TorchEngine(SizesThere, Engine):
         self.Module = torch.nn.Module
         self.plain = torch.float32, torch.float64
         self.types = torch.Tensor, torch.nn.Parameter
-        self.passes = {torch.Tensor.backward, torch.autograd.backward}
-        self.composites = {torch.nn.functional.multi_head_attention_forward}
+        self.methods: set[Any] = set()
+        self.passes = set()
+        self.composites = set()
+        self.look()
         from torch.overrides import TorchFunctionMode, _get_current_function_mode
         self.current: Any = _get_current_function_mode
 
@@ -38,7 +41,16 @@ class TorchEngine(SizesThere, Engine):
         self.hearing = Hearing
         self.uncompiled: Any = None             # the same, which a compiler leaves as it is
 
+    def look(self) -> None:
+        """Libraries wrap functions of PyTorch's, even later on: a mode then gets the wrapper, or what is in it."""
+        torch = self.torch
+        self.methods |= {torch.Tensor.backward, unwrap(torch.Tensor.backward)}
+        self.passes |= {*self.methods, torch.autograd.backward, unwrap(torch.autograd.backward)}
+        attention = torch.nn.functional.multi_head_attention_forward
+        self.composites |= {attention, unwrap(attention)}
+
     def calls(self, ear: Any) -> Any:
+        self.look()
         if "torch._dynamo" not in sys.modules:          # nothing was compiled
             return self.hearing(ear)
         if self.uncompiled is None:
@@ -49,10 +61,9 @@ class TorchEngine(SizesThere, Engine):
     def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         opening = Opening(heard)
         try:
-            if func is self.torch.Tensor.backward:
-                return self.backward(opening, args[0], kwargs.pop("gradient", None), **kwargs)
-            if func is self.torch.autograd.backward:
-                return self.backward(opening, args[0], kwargs.pop("grad_tensors", None), **kwargs)
+            if func in self.passes:
+                given = "gradient" if func in self.methods else "grad_tensors"
+                return self.backward(opening, args[0], kwargs.pop(given, None), **kwargs)
             opening.value = kwargs.get("use_separate_proj_weight", False)
             return func(*args, **{**kwargs, "use_separate_proj_weight": opening})
         finally:
