@@ -755,4 +755,48 @@ FOUND = {
         a(torch.ones(2, 2), torch.ones(2, 3, 2), torch.ones(2, 2), key_padding_mask=torch.zeros(2, 3).bool())
         a(torch.ones(1, 2, 2), torch.ones(1, 2, 2), torch.ones(1, 2, 2), is_causal=True)
     """,
+    "factories fill what is expanded, and take numbers beyond 63 bits as numbers": """
+        a = torch.zeros(1).expand(3)
+        torch.ones(3, out=a)
+        torch.full((3,), 2.0, out=a)
+        torch.eye(3, out=torch.zeros(1, 1).expand(3, 3))
+        torch.rand(3, out=a)
+        torch.arange(3, out=torch.zeros(1).long().expand(3))
+        torch.full((1,), 2**63)
+        torch.full((1,), 2**64)
+        torch.full((1,), 2**63, dtype=torch.float32)
+        torch.full((1,), True)
+        torch.scalar_tensor(2**63)
+        torch.scalar_tensor(2**63, dtype=torch.int32)
+        torch.scalar_tensor(2**63, dtype=torch.bool)
+        torch.scalar_tensor(2**64)
+    """,
+    "memory formats are of a rank": """
+        nn.Conv2d(2, 3, 3).to(memory_format=torch.channels_last_3d)
+        nn.Conv3d(2, 3, 3).to(memory_format=torch.channels_last)
+        m = nn.Linear(2, 3).to(memory_format=torch.channels_last)
+        log.append(torch.ones(2, 3).is_contiguous(memory_format=torch.channels_last))
+        log.append(torch.ones(2, 3, 4, 5).is_contiguous(memory_format=torch.channels_last_3d))
+    """,
+    "tangents of parts that are edited": """
+        copies(torch.func.jvp(lambda x: [x[0].mul_(3.0), x][1], (torch.ones(3),), (torch.ones(3),)))
+        copies(torch.func.jvp(lambda x: [x.view(-1)[1:].exp_(), x * x][1], (torch.zeros(3),), (torch.ones(3),)))
+        copies(torch.func.jvp(lambda x: [x.t().mul_(2.0), x[0].fill_(1.0), x][2], (torch.ones(3, 3),), (torch.ones(3, 3),)))
+        copies(torch.func.jacfwd(lambda x: [x[0].mul_(3.0), x][1])(torch.ones(3)))
+    """,
+    "what is written at an index may not be what it is written into": """
+        x = torch.arange(6.0).view(2, 3)
+        x[torch.tensor([1, 0])] = x
+        x[:, [1, 0, 2]] = x
+        y = x[:, :2]
+        y[torch.tensor([1, 0])] = y
+        y.index_put_((torch.tensor([0]),), y)
+        y.index_copy_(0, torch.tensor([1, 0]), y)
+        y.index_add_(0, torch.tensor([1, 0]), y)
+        x[0, torch.tensor([1, 0])] = x[1, :2]
+        x[x > 2] = x[0, 1]
+        z = torch.arange(3.0)
+        z.index_put_((z > 1,), z[0])
+        z[torch.tensor(0)] = z[1]
+    """,
 }

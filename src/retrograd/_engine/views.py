@@ -331,6 +331,14 @@ def apart(a: TensorBase, b: TensorBase) -> None:
         raise RuntimeError(PARTLY)
 
 
+def separate(a: TensorBase, b: TensorBase) -> None:
+    """RuntimeError when b, which an edit of a reads elsewhere than it writes, is a or shows some of its memory: see `apart`."""
+    x: Array = a.array
+    y: Array = b.array
+    if a is b or (x.size and y.size and dense(x) and dense(y) and -y.nbytes < address(y) - address(x) < x.nbytes):
+        raise RuntimeError(PARTLY)
+
+
 def steps(x: Array) -> list[int]:
     """Strides as PyTorch has them: NumPy gives new dims of one element none."""
     found: list[int] = list(x.strides)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import names, promote
+from .._engine import names, promote, views
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import OVERLAP, PARTLY, address, dense, overlaps
+from .._engine.views import OVERLAP, overlaps
 from .._tensor import dtypes
 from .outs import write_out as write_out
 
@@ -178,7 +178,7 @@ def dims_in(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
 
 
 def separate(x: TensorBase, *others: Any, once: bool = False) -> None:
-    """RuntimeError when one of the others, which an edit of x reads, shows some of x's memory (both without gaps).
+    """RuntimeError when one of the others, which an edit of x reads, is x or shows some of its memory (both without gaps).
 
     once: and when x shows an element several times.
     """
@@ -186,10 +186,8 @@ def separate(x: TensorBase, *others: Any, once: bool = False) -> None:
     if once and 0 in a.strides and a.size and overlaps(a.shape, a.strides):
         raise RuntimeError(OVERLAP)
     for y in others:
-        b = y.array if isinstance(y, TensorBase) else None
-        if b is not None and b.size and a.size and dense(a) and dense(b) and \
-                -b.nbytes < address(b) - address(a) < a.nbytes:
-            raise RuntimeError(PARTLY)
+        if isinstance(y, TensorBase):
+            views.separate(x, y)
 
 
 def read_first(x: TensorBase, value: Any) -> Any:

@@ -43,7 +43,7 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
         dtypes.check_device(device)
         if out is not None:
             check_out_dtype(out, dtype, name)
-            return fill_out(out, make(to, out.array.dtype, generator))
+            return fill_out(out, make(to, out.array.dtype, generator), name in ("rand", "randn"))
         check_room(to, want)
         dtypes.check_format(memory_format, len(to))
         if requires_grad is not None:
@@ -89,9 +89,10 @@ def is_size(n: Any) -> bool:
     return hasattr(n, "__index__") and not isinstance(n, bool)
 
 
-def fill_out(out: Any, array: Any) -> Any:
+def fill_out(out: Any, array: Any, apart: bool = True) -> Any:
+    """out, which shows the array now; apart: RuntimeError where its elements share memory."""
     guard(out, False, True)
-    if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
+    if apart and out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
         raise RuntimeError(OVERLAP)
     if out.array.shape != array.shape:
         out.array = np.empty(array.shape, out.array.dtype)
@@ -147,7 +148,10 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
     to = sizes((size,), "full")
     scalar(fill_value, "full", "fill_value", 2)
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
-    want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
+    if dtype is not None:
+        want = dtypes.to_numpy(dtype, "full")
+    else:
+        want = np.dtype(np.int64) if type(value) is int else array_of(fill_value, None).dtype
     if device is not None and dtypes.on_meta(device):
         return made(to, want, requires_grad)
     dtypes.check_device(device)
@@ -157,7 +161,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
     check_number(value, want)
     check_room(to, want)
     if out is not None:
-        return fill_out(out, np.full(to, value))
+        return fill_out(out, np.full(to, value), False)
     return leaf(np.full(to, convert(np.asarray(value), want)), requires_grad)
 
 
@@ -451,7 +455,7 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, dev
     if out is not None:
         check_out_dtype(out, dtype, "eye")
     array = np.eye(n, m, dtype=want)
-    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+    return leaf(array, requires_grad) if out is None else fill_out(out, array, False)
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,

@@ -395,6 +395,9 @@ def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_gra
     dtypes.check_device(device)
     dtypes.check_long(s)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "scalar_tensor")
+    if type(s) is int and s >= 2**63:
+        check_number(s, want)
+        s = float(s)
     check_number(s.array.item() if isinstance(s, TensorBase) else s, want, False)
     return leaf(array_of(s, want).copy(), requires_grad)
 builtin_range = builtins.range

@@ -502,7 +502,7 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     """In place: index_put."""
     values = filling(tensor(values, "index_put_", "values", 3), indices, accumulate)
     guard(input, recording(input) or recording(values))
-    if not isinstance(indices, (tuple, list)) or len(indices) <= input.array.ndim:
+    if (not isinstance(indices, (tuple, list)) or len(indices) <= input.array.ndim) and not fills(values, indices, accumulate):
         separate(input, values)
     op = put_index(input, indices, values, accumulate)
     separate(input, *indices)
@@ -511,10 +511,13 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
 
 def filling(values: TensorBase, indices: Any, accumulate: bool) -> Any:
     """values; without dims where they are one number that fills a mask."""
-    if accumulate or values.array.size != 1 or values.array.ndim < 2 or len(indices) != 1:
-        return values
-    mask = indices[0]
-    return shape.reshape(values, ()) if isinstance(mask, TensorBase) and mask.array.dtype.kind == "b" else values
+    return shape.reshape(values, ()) if values.array.ndim > 1 and fills(values, indices, accumulate) else values
+
+
+def fills(values: TensorBase, indices: Any, accumulate: bool) -> bool:
+    """Are they one number for the places of a mask?"""
+    return (not accumulate and values.array.size == 1 and len(indices) == 1 and isinstance(indices[0], TensorBase)
+            and indices[0].array.dtype.kind == "b")
 
 
 # Masks

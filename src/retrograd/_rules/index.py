@@ -16,7 +16,7 @@ from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import edge, recording, shown, watch
 from .._engine.region import address
 from .._engine.tensor import TensorBase, bump, wants_grad
-from .._engine.views import guard
+from .._engine.views import guard, separate
 from .._engine.warn import warn
 from .._kernels import kernel
 
@@ -224,6 +224,8 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
     if part.rg or part.origin is not None:
         guard(part, recording(part))            # before an index is wrong
     if isinstance(value, TensorBase):
+        if not filling and value.version is part.version and value.version is not None:
+            separate(part, value)
         if value.array.ndim > 1:
             value = without_lead(value)
         rest = bounded(rest, sizes, value, part.array.dtype)

@@ -293,8 +293,8 @@ class Tensor(Methods):
         return False
 
     def is_contiguous(self, memory_format: Any = dtypes.contiguous_format) -> bool:
-        """Are the elements in C order without gaps?"""
-        return bool(self.array.flags.c_contiguous)
+        """Are the elements in C order without gaps?  In memory formats of other ranks they are not."""
+        return dtypes.rank_of(memory_format, self.ndim) == self.ndim and bool(self.array.flags.c_contiguous)
 
     def is_inference(self) -> bool:
         """Was it made in inference mode?"""

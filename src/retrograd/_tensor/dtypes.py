@@ -584,8 +584,13 @@ channels_last: Final = memory_format("channels_last")
 channels_last_3d: Final = memory_format("channels_last_3d")
 
 
+def rank_of(format: Any, ndim: Int) -> Int:
+    """How many dims tensors of a memory format have; ndim where any number will do."""
+    return 4 if format is channels_last else 5 if format is channels_last_3d else ndim
+
+
 def check_format(wanted: Any, ndim: Int) -> None:
     """RuntimeError when tensors of so many dims cannot be laid out in a memory format."""
-    rank = 4 if wanted is channels_last else 5 if wanted is channels_last_3d else ndim
+    rank = rank_of(wanted, ndim)
     if ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")

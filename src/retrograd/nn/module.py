@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, TypeVar
 
 from .. import __future__ as conversions
@@ -425,6 +426,9 @@ class Module(Calls, State):
             dtype, _ = conversion(args, kwargs)
         except dtypes.OnMeta:
             return self._apply(lambda t: t.to(*args, **kwargs) if t.is_floating_point() or t.is_complex() else t.to("meta"))
+        for t in chain(self.parameters(), self.buffers()) if "memory_format" in kwargs else ():
+            if t.dim() in (4, 5):
+                dtypes.check_format(kwargs["memory_format"], t.dim())
         if dtype is None:
             return self.cpu() if args or kwargs.get("device") is not None else self
         if not (dtype.is_floating_point or dtype.is_complex):

@@ -22,6 +22,7 @@ from retrograd._tensor.dtypes import dtype as dtype
 from retrograd._tensor.dtypes import layout as layout
 from retrograd._tensor.dtypes import memory_format as memory_format
 from retrograd._tensor.size import Size as Size
+from retrograd.autograd import grad_mode
 from retrograd.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from retrograd.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from retrograd.autograd.graph import _will_run
@@ -38,6 +39,8 @@ late_names(__name__, lazy=("_functorch", "_linalg", "_nn", "_special"), also={
        for name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard")},
     "_AutoDispatchBelowAutograd": lambda: import_module("retrograd._ops").below_autograd})
 _set_grad_enabled = parts.set_grad
+_is_multithreading_enabled = grad_mode.is_multithreading_enabled
+_set_multithreading_enabled = grad_mode.set_multithreading_enabled
 _TensorMeta = type(Tensor)
 _has_cuda = _has_mps = _has_xpu = _has_mkldnn = False
 
