@@ -1,5 +1,6 @@
 """Calls every collective, with right and wrong arguments, and writes what each rank saw: FOLDER/rank."""
 
+import re
 import sys
 import warnings
 from datetime import timedelta
@@ -30,7 +31,7 @@ def say(label, f, *args, **kwargs):
 
 
 def main(folder):
-    for f in (d.get_rank, d.get_world_size, d.barrier, d.new_group, d.get_backend, d.destroy_process_group):
+    for f in (d.get_rank, d.get_world_size, d.barrier, d.new_group, d.get_backend, d.destroy_process_group, d.split_group):
         say(f.__name__, f)
     say("all_reduce", d.all_reduce, torch.ones(2))
     d.init_process_group("gloo")
@@ -49,6 +50,7 @@ def main(folder):
     d.destroy_process_group()
     say("initialized", d.is_initialized)
     say("get_rank", d.get_rank)
+    say("no such place", d.init_process_group, "gloo", "nowhere://x")
     Path(folder, str(r)).write_text("\n".join(LINES))
 
 
@@ -196,6 +198,17 @@ def groups(r, n):
     say("enumerated", lambda: [d.get_process_group_ranks(mine), len(every)])
     say("subgroups", d.new_subgroups, n + 1)
     d.destroy_process_group(both)
+    say("destroyed", d.destroy_process_group, both)
+    say("destroyed", lambda: LINES.append(gone(d.get_rank, both)))
+    say("destroyed", lambda: LINES.append(gone(d.get_global_rank, both, 0)))
+
+
+def gone(f, group, *args):
+    """The error, without the group's address."""
+    try:
+        return f(group, *args)
+    except ValueError as error:
+        return re.sub("<.*>", "", str(error))
 
 
 def objects(r, n):

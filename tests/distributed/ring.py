@@ -15,6 +15,7 @@ class Ring:
     def __init__(self, comm: Any, delay: float = 0.0) -> None:
         self.comm, self.delay = comm, delay
         self.messages = self.bytes = self.reductions = 0
+        self.open: list[Request] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.comm, name)
@@ -25,21 +26,23 @@ class Ring:
 
 
 class Request:
-    """An all-reduce under way: it moves on when it is asked."""
+    """An all-reduce under way: all of a ring move on when one is asked, as MPI's do."""
 
     def __init__(self, ring: Ring, buffer: Any, tag: int) -> None:
-        self.steps = self.run(ring, buffer, tag)
-        self.done = False
+        self.steps, self.open = self.run(ring, buffer, tag), ring.open
+        self.open.append(self)
         self.Test()
 
     def Test(self) -> bool:
-        while not self.done:
-            arrived = next(self.steps, None)
-            if arrived is None:
-                self.done = True
-            elif not arrived:
-                break
-        return self.done
+        self.open[:] = [each for each in self.open if each.moves()]
+        return self not in self.open
+
+    def moves(self) -> bool:
+        """Take the steps that are due -> are there more?"""
+        while (arrived := next(self.steps, None)) is not None:
+            if not arrived:
+                return True
+        return False
 
     def run(self, ring: Ring, buffer: Any, tag: int) -> Iterator[bool]:
         """Yields whether a message has arrived, until it has; n - 1 that add up parts, n - 1 that hand on what is ready."""

@@ -91,6 +91,8 @@ def init_process_group(
         assert world_size > 0, "world_size must be positive if using store"
         assert rank >= 0, "rank must be non-negative if using store"
     limit = default_pg_timeout if timeout is None else timeout
+    if init_method is not None:
+        rendezvous(init_method, rank, world_size)           # RuntimeError for what is none; nobody meets before next()
     if launched is None:
         told = init_method is not None or world_size > 1 or {"RANK", "WORLD_SIZE"} <= os.environ.keys()
         if store is None and (told or name != "mpi"):
@@ -209,7 +211,7 @@ def destroy_process_group(group: Any = None) -> None:
     """Destroy a group, or all of them if none is given.  AssertionError if there is none."""
     if outside(group):
         return
-    if group is not None and not isinstance(group, ProcessGroup):
+    if group is not None and group is not world.group and group not in world.groups:
         raise ValueError("Invalid process group specified")
     assert (group if group is not None else world.group) is not None, "Process group cannot be None"
     one = found(group)
@@ -309,9 +311,9 @@ def split_group(
 
     split_ranks  lists of ranks of the parent, which do not overlap; the parent's ranks all call it
     """
-    parent = found(parent_pg)
     if not split_ranks:
         raise ValueError("split_ranks cannot be None or empty")
+    parent = found(parent_pg)
     flat = sorted(rank for ranks in split_ranks for rank in ranks)
     if len(set(flat)) != len(flat):
         raise ValueError("the split group cannot have duplicate ranks")
@@ -337,7 +339,7 @@ def split_group(
 
 def get_rank(group: Any = None) -> int:
     """This process's rank in the group; -1 if it is not in it."""
-    return -1 if outside(group) else found(group).rank()
+    return -1 if outside(group) else registered(group).rank()
 
 
 def get_world_size(group: Any = None) -> int:
@@ -367,7 +369,7 @@ def get_global_rank(group: Any, group_rank: int) -> int:
     """The world rank of a rank of the group."""
     if group is world.group:
         return group_rank
-    ranks = found(group).ranks
+    ranks = registered(group).ranks
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return ranks[group_rank]
@@ -377,10 +379,17 @@ def get_group_rank(group: Any, global_rank: int) -> int:
     """The rank in the group of a world rank."""
     if group is world.group:
         return global_rank
-    ranks = found(group).ranks
+    ranks = registered(group).ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return ranks.index(global_rank)
+
+
+def registered(group: Any) -> ProcessGroup:
+    """found(group), with what PyTorch says here of a group that is not, or no longer, there."""
+    if world.group is not None and not (group is None or group is world.group or group in world.groups):
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    return found(group)
 
 
 def get_pg_count() -> int:
