@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import retrograd
+import retrograd.distributed
 import retrograd.distributions
 import retrograd.func
 import retrograd.microscope
@@ -47,13 +48,22 @@ PLACES: dict[str, Any] = {
     "retrograd.serialization": retrograd.serialization,
     "retrograd.utils.data": retrograd.utils.data,
     "retrograd.microscope": retrograd.microscope,
+    "retrograd.distributed": retrograd.distributed,
 }
+LISTED = {f"retrograd.{path}": importlib.import_module(f"retrograd.{path}") for path in """
+    amp autograd.forward_ad autograd.functional compiler distributed.device_mesh distributed.nn.functional distributed.optim
+    distributions.constraints distributions.transforms fft futures fx hub library linalg nn.parallel onnx profiler
+    signal.windows special testing utils.benchmark utils.checkpoint utils.flop_counter utils.tensorboard
+""".split()}    # modules that offer what their __all__ names
+PLACES |= LISTED
 
 
 def names(place: str) -> list[str]:
     """What `place` offers: of a class its attributes; of a module what it defines, and what it imports `as` itself."""
     owner = PLACES[place]
-    if isinstance(owner, type):
+    if place in LISTED:
+        found = set(owner.__all__)
+    elif isinstance(owner, type):
         found = set(dir(owner())) if owner is retrograd.Tensor else set(dir(owner))
     else:
         found = {*getattr(owner, "__all__", ()), *written(owner)}

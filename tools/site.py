@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import warnings
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -75,7 +76,9 @@ def api() -> dict[str, str]:
         names = rest.split()
         owner = found(home)
         page = home
-        pages[f"api/{page}.md"] = "\n".join([f"# {home}", "", *(line for name in names for line in entry(owner, home, name))])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")             # deprecated names warn when they are looked at
+            pages[f"api/{page}.md"] = "\n".join([f"# {home}", "", *(line for name in names for line in entry(owner, home, name))])
         index.append(f"- [{home}]({page}.md): {len(names)} names")
     pages["api/index.md"] = "\n".join([*index, ""])
     return pages

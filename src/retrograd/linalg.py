@@ -21,4 +21,4 @@ _LATE = {"lu": "linalg_lu linalg_lu_solve lu_factor lu_factor_ex", "reflections"
          "ldl": "ldl_factor ldl_factor_ex ldl_solve"}
 _FOUND = {_own.removeprefix("linalg_"): (_family, _own) for _family, _names in _LATE.items() for _own in _names.split()}
 _late_names(__name__, also={_name: _partial(_late, _at, f"linalg_{_name}") for _name, _at in _FOUND.items()})
-__all__ = sorted({_name for _name in globals() if _name[0] != "_"} - {"annotations"} | _FOUND.keys())
+__all__ = sorted({_name for _name in globals() if _name[0].isalpha()} - {"annotations"} | _FOUND.keys())

@@ -33,4 +33,4 @@ def _rare(name: str) -> _t.Any:
 
 
 _late_names(__name__, also={_name: _partial(_rare, _name) for _name in _RAREST})
-__all__ = sorted({_name for _name in globals() if _name[0] != "_"} - {"annotations"} | {*_RAREST})
+__all__ = sorted({_name for _name in globals() if _name[0].isalpha()} - {"annotations"} | {*_RAREST})
