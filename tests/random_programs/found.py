@@ -799,4 +799,24 @@ FOUND = {
         z.index_put_((z > 1,), z[0])
         z[torch.tensor(0)] = z[1]
     """,
+    "a GradScaler scales before it divides, and divides what there is": """
+        p = torch.ones(2, requires_grad=True)
+        o = torch.optim.SGD([p], lr=1.0)
+        s = torch.amp.GradScaler('cpu', init_scale=4.0, growth_interval=2)
+        s.step(o)
+        s.update()
+        s.unscale_(o)
+        log.append(s.get_scale())
+        y = s.scale(p.sum())
+        s.step(o)
+        s.update()
+        h = torch.ones(2, dtype=torch.float16, requires_grad=True)
+        s.scale(h.sum()).backward()
+        s.unscale_(torch.optim.SGD([h], lr=1.0))
+        t = torch.amp.GradScaler('cpu', init_scale=4.0, growth_interval=1)
+        t.scale(p.sum()).backward()
+        t.step(o)
+        t.update()
+        log.append(t.get_scale())
+    """,
 }

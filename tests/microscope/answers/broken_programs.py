@@ -781,6 +781,18 @@ def the_learning_rate_is_zero(torch: Any) -> Any:
 
 
 @broken("RG312")
+def one_group_has_the_rate_zero(torch: Any) -> Any:
+    body, head = mlp(torch, 3, 4), mlp(torch, 4, 2)
+    optimizer = torch.optim.SGD([{"params": list(body.parameters()), "lr": 0.0}, {"params": list(head.parameters())}], lr=0.1)
+    with record(body, head) as rec:
+        for _ in range(2):
+            optimizer.zero_grad()
+            head(body(batch(torch))).square().mean().backward()
+            optimizer.step()  # here
+    return rec, None
+
+
+@broken("RG312")
 def warmup_starts_and_stays_at_zero(torch: Any) -> Any:
     net = mlp(torch, 3, 2)
     optimizer = sgd(torch, net)
@@ -839,6 +851,21 @@ def an_optimizer_of_half_the_model(torch: Any) -> Any:
         for _ in range(2):
             optimizer.zero_grad()
             head(body(batch(torch))).square().mean().backward()
+            optimizer.step()  # here
+    return rec, None
+
+
+@broken("RG314")
+def the_optimizer_has_the_teacher(torch: Any) -> Any:
+    teacher, student = mlp(torch, 3, 2), mlp(torch, 3, 2)
+    optimizer = sgd(torch, teacher)
+    with record(teacher, student) as rec:
+        for _ in range(2):
+            x = batch(torch)
+            with torch.no_grad():
+                y = teacher(x)
+            optimizer.zero_grad()
+            (student(x) - y).square().mean().backward()
             optimizer.step()  # here
     return rec, None
 

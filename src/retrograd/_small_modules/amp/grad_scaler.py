@@ -9,6 +9,7 @@ import numpy as np
 from retrograd._engine.modes import modes
 from retrograd._engine.tensor import TensorBase
 from retrograd._engine.warn import warn
+from retrograd._tensor.dtypes import float16
 
 
 class GradScaler:
@@ -29,9 +30,10 @@ class GradScaler:
         if enabled and backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._device, self._enabled = device, enabled
-        self._scale, self._growth_factor, self._backoff_factor = float(init_scale), growth_factor, backoff_factor
+        self._init_scale, self._growth_factor, self._backoff_factor = float(init_scale), growth_factor, backoff_factor
+        self._scale: float | None = None            # until a loss was scaled
         self._growth_interval, self._growth_tracker = growth_interval, 0
-        self._found: dict[int, bool] = {}           # optimizer -> were its gradients not finite, once unscaled
+        self._found: dict[int, bool | None] = {}    # optimizer -> were its gradients not finite, once unscaled; None: it had none
         self._stepped: set[int] = set()
 
     def scale(self, outputs: Any) -> Any:
@@ -40,6 +42,8 @@ class GradScaler:
             return outputs
         if modes.clerk is not None:
             modes.clerk.scales(self, "scaled")
+        if self._scale is None:
+            self._scale = self._init_scale
         if isinstance(outputs, TensorBase):
             return outputs * self._scale
         if not hasattr(outputs, "__iter__"):
@@ -47,22 +51,31 @@ class GradScaler:
         made = [self.scale(o) for o in outputs]
         return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made
 
+    def _used(self, name: str) -> float:
+        """The scale, once a loss was multiplied by it."""
+        if self._scale is None:
+            raise AssertionError(f"Attempted {name} but _scale is None.  This may indicate your script did not use "
+                                 "scaler.scale(loss or outputs) earlier in the iteration.")
+        return self._scale
+
     def unscale_(self, optimizer: Any) -> None:
         """The optimizer's gradients divided by the scale; once between two updates."""
         if not self._enabled:
             return
+        scale = self._used("unscale_")
         if modes.clerk is not None:
             modes.clerk.scales(self, "unscaled")
         if id(optimizer) in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
         if id(optimizer) in self._found:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        found = False
-        for group in optimizer.param_groups:
-            for p in group["params"]:
-                if p.grad is not None:
-                    found |= not bool(np.isfinite(p.grad.array.astype(np.float32)).all())
-                    p.grad.mul_(1.0 / self._scale)
+        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        if any(g.dtype is float16 for g in grads):
+            raise ValueError("Attempting to unscale FP16 gradients.")
+        found: bool | None = False if grads else None
+        for g in grads:
+            found = found or not bool(np.isfinite(g.array.astype(np.float32)).all())
+            g.mul_(1.0 / scale)
         self._found[id(optimizer)] = found
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -71,10 +84,13 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._used("step")
         if id(optimizer) in self._stepped:
             raise RuntimeError("step() has already been called since the last update().")
         if id(optimizer) not in self._found:
             self.unscale_(optimizer)
+        if self._found[id(optimizer)] is None:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         self._stepped.add(id(optimizer))
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
@@ -82,25 +98,27 @@ class GradScaler:
         """The scale for the next iteration: smaller after gradients that were not finite, larger after many that were."""
         if not self._enabled:
             return
+        scale = self._used("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         else:
-            if not self._found:
+            found = [f for f in self._found.values() if f is not None]
+            if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            if any(self._found.values()):
-                self._scale *= self._backoff_factor
+            if any(found):
+                self._scale = scale * self._backoff_factor
                 self._growth_tracker = 0
             else:
                 self._growth_tracker += 1
                 if self._growth_tracker == self._growth_interval:
-                    grown = self._scale * self._growth_factor
-                    self._scale = grown if math.isfinite(np.float32(grown)) else self._scale
+                    grown = scale * self._growth_factor
+                    self._scale = grown if math.isfinite(np.float32(grown)) else scale
                     self._growth_tracker = 0
         self._found, self._stepped = {}, set()
 
     def get_scale(self) -> float:
         """The scale; 1 when off."""
-        return self._scale if self._enabled else 1.0
+        return (self._init_scale if self._scale is None else self._scale) if self._enabled else 1.0
 
     def is_enabled(self) -> bool:
         """Is it on?"""
@@ -134,7 +152,7 @@ class GradScaler:
         """The scale and how it changes; empty when off."""
         if not self._enabled:
             return {}
-        return {"scale": self._scale, "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
+        return {"scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
                 "growth_interval": self._growth_interval, "_growth_tracker": self._growth_tracker}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -144,6 +162,7 @@ class GradScaler:
         if not state_dict:
             raise RuntimeError("The source state dict is empty, possibly because it was saved from a disabled instance of "
                                "GradScaler.")
-        self._scale, self._growth_factor = state_dict["scale"], state_dict["growth_factor"]
+        self._init_scale, self._growth_factor = state_dict["scale"], state_dict["growth_factor"]
+        self._scale = None if self._scale is None else self._init_scale
         self._backoff_factor, self._growth_interval = state_dict["backoff_factor"], state_dict["growth_interval"]
         self._growth_tracker = state_dict["_growth_tracker"]

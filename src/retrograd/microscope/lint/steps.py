@@ -56,11 +56,16 @@ class Steps:
         """RG312"""
         for n, optimizer in enumerate(self.rec.optimizers):
             mine = [e for e in self.steps if e.optimizer == n and e.get("rates")]
-            if mine and not any(any(e.rates) for e in mine) and (len(mine) > 1 or not optimizer.get("scheduled")):
+            still = [g for g in range(min((len(e.rates) for e in mine), default=0)) if not any(e.rates[g] for e in mine)]
+            if mine and len(still) == len(mine[-1].rates) and (len(mine) > 1 or not optimizer.get("scheduled")):
                 yield self.problem(mine[-1].site, "RG312", f"the learning rate of {self.rec.name_of_optimizer(n)} is 0 in "
                                    + (f"all {len(mine)} recorded steps" if len(mine) > 1 else "its recorded step")
                                    + ": no parameter moves",
                                    "Give it a learning rate, or check what the scheduler does to it.")
+            elif still and len(mine) > 1 and not optimizer.get("scheduled"):
+                yield self.problem(mine[-1].site, "RG312", f"the learning rate of group {', '.join(map(str, still))} of "
+                                   f"{self.rec.name_of_optimizer(n)} is 0 in all {len(mine)} recorded steps: its parameters do "
+                                   "not move", "Give it a learning rate, or freeze its parameters: requires_grad_(False).")
 
     def cleared_unused(self) -> Iterator[Problem]:
         """RG313: a step that finds nothing, or a pass of which nothing was used, since zero_grad() came between."""
@@ -152,7 +157,7 @@ class Steps:
             chain = self.above(module)
             if n in held:
                 roots.setdefault(chain[-1], set()).add(n)
-            elif self.passes_of(n).isdisjoint(common) and not strangers:
+            elif common and self.passes_of(n).isdisjoint(common) and not strangers:
                 continue
             elif link.arrived.get(n) and n not in moved and rec.tensor_names[n]["name"] == name:
                 hidden = next((m for m in reversed(chain) if rec.modules[m].get("listed")), -1)
