@@ -49,7 +49,7 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
 
 
 def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
-    """The gradients that arrive at the targets; hooks that are there fire in the user's passes, not in this one."""
+    """The gradients that arrive at the targets; hooks on them fire in the user's passes, not in this one."""
     hooks = [(n, n._hooks) for n, _ in targets]
     try:
         for n, _ in hooks:

@@ -115,7 +115,7 @@ class Runner:
         else:
             self.recording = Recording(self.it)
 
-    # -- what is told
+    # -- reports
 
     def missed(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """A call that is not the next one of the track."""
@@ -319,7 +319,7 @@ def restore(now: list[Any]) -> None:
 
 
 class Meets:
-    """track.meets, while nobody is told of looks at tensors."""
+    """track.meets, without reporting looks at tensors."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner

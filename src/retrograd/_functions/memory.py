@@ -27,7 +27,7 @@ def stride(input: Any, dim: int | None = None, *, axis: int | None = None) -> An
 
 
 def steps_of(array: Any) -> tuple[int, ...]:
-    """Strides in elements; NumPy's mean nothing for an array without elements, so C order is told then."""
+    """Strides in elements; those of C order for an empty array, for which NumPy's mean nothing."""
     if array.size:
         return tuple(s // array.itemsize for s in array.strides)
     return c_order(array.shape)

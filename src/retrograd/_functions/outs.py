@@ -25,7 +25,7 @@ SEARCH = ("torch.searchsorted(): output tensor's dtype is wrong, it can only be 
           "out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 flag is {small}")
 MULTI = "multi_dot(): expected out tensor to have dtype {c_want} but got {c_got}"
 TENSORDOT = "tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with dtype {got}"
-# Functions whose out= must have the result's dtype: what is said of another.
+# Functions whose out= must have the result's dtype: the error about another one.
 DTYPE = {name: text for words, text in (
     ("argmax argmin tril triu diag mm bmm addmm linear gather scatter scatter_add index_add index_copy slice_scatter renorm sort "
      "topk msort aminmax addmv baddbmm mv matmul isin softmax log_softmax avg_pool2d avg_pool3d adaptive_avg_pool2d qr svd det "

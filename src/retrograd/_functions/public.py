@@ -52,7 +52,7 @@ parts.tensor, parts.disabled = Tensor, _disabled_torch_function_impl
 register_plain(bool)
 
 
-MADE: list[Callable[[Any, str], None]] = []         # who is told of what is made later: `retrograd run`
+MADE: list[Callable[[Any, str], None]] = []         # called for every function made later, by `retrograd run`
 
 
 def public(impl: Callable[..., Any], how: int, module: str, place: str, name: str, func: Any = None) -> Callable[..., Any]:
@@ -91,7 +91,7 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
 
 
 def tell(call: Any, func: Any) -> None:
-    """What __torch_function__ is told of when `call` is called."""
+    """What __torch_function__ gets when `call` is called."""
     if hasattr(call, "told"):
         call.told[0] = func
     else:

@@ -36,7 +36,7 @@ def pools() -> Any:
 def set_num_threads(number: Any, /) -> None:
     """Let matrix products, convolutions and recurrent layers use that many threads, in this process, from now on.
 
-    BLAS is told by threadpoolctl; without it a warning says so.  RuntimeError for what is no positive integer.
+    BLAS is set through threadpoolctl; without it, this warns.  RuntimeError unless n is a positive integer.
     https://pytorch.org/docs/stable/generated/torch.set_num_threads.html
     """
     if type(number).__name__ != "int":

@@ -99,7 +99,7 @@ def _overridable() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """{namespace: functions that __torch_function__ is told of}; of a property its __get__, under the property."""
+    """{namespace: functions that reach __torch_function__}; of a property its __get__, under the property."""
     return _overridable()[0]
 
 

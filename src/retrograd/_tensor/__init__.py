@@ -730,7 +730,7 @@ INTERNAL = frozenset([
 ])
 
 
-_want: Any = vars(Tensor)["requires_grad"].fset         # before anybody is told of it
+_want: Any = vars(Tensor)["requires_grad"].fset         # before it is reported to anyone
 
 
 def _attributes(t: Any) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class ProcessGroup:
         return None
 
     def tell(self, name: str, size: int, arguments: tuple[Any, ...], named: dict[str, Any]) -> int:
-        """Tell the other ranks which collective this one begins -> its number in the group; 0 where nobody is told."""
+        """Tell the other ranks which collective this one begins -> its number in the group; 0 if ranks do not compare calls."""
         if name == "send" or self.watch.page is None or self.n == 1:
             return 0
         self.collectives += 1

@@ -45,7 +45,7 @@ def listening(host: str, port: int) -> socket.socket:
 def closed(listener: socket.socket, process: int) -> None:
     if process == os.getpid():                  # a fork has the same socket
         with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)     # who waits in accept() is told
+            listener.shutdown(socket.SHUT_RDWR)     # wakes whoever waits in accept()
         listener.close()
 
 

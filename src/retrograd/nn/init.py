@@ -49,7 +49,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
 
 def _told(f: Any) -> Any:
-    """f, which __torch_function__ is told of."""
+    """f, reported to __torch_function__."""
     return public(f, PYTHON, "nn.init", f.__name__, f.__name__)
 
 

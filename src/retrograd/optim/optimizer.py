@@ -201,7 +201,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _run_step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """_step, of which no recorder is told."""
+        """_step, hidden from recorders."""
         return self._step(closure, False)
 
     def _step(self, closure: Callable[[], Any] | None, told: bool = True) -> Any:

@@ -41,7 +41,7 @@ SAVES = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE, True)
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the op and its arguments: op_output; is_recompute is False."""
+    """What a policy gets besides the op and its arguments: op_output; is_recompute is False."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute

@@ -25,7 +25,7 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """One place, and the nodes that are there now."""
+    """One place, and the nodes that it has now."""
 
     anchor: Node
     nodes_map: dict[Node, Node]

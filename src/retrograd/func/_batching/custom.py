@@ -13,7 +13,7 @@ MORE = "For more details, please see https://pytorch.org/docs/main/notes/extendi
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's rule for batches is told."""
+    """What a Function's rule for batches gets."""
 
     batch_size: int
     randomness: str

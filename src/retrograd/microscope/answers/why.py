@@ -1,6 +1,6 @@
 """why_none: why a tensor has no .grad.  why_not_fired: why a hook did not fire.
 
-An answer is a Cause with a code, what happened (file:line), and the way out.  What the recording cannot decide is said:
+An answer is a Cause with a code, what happened (file:line), and a remedy.  It says what the recording cannot decide:
 `certain` is False and the code is 'cannot_know', never a guess.
 """
 from __future__ import annotations

@@ -434,7 +434,7 @@ class Blocks(Term):
 
 
 class Whole(Term):
-    """Only the sum over the batch: N is 1, and whatever asks for samples is told why."""
+    """Only the sum over the batch: N is 1, and questions about samples raise an error that says why."""
 
     N = 1
 

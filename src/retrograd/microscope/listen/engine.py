@@ -11,7 +11,7 @@ from typing import Any
 
 from .sizes import Sizes
 
-GETTER: Any = type(int.real.__get__)               # what is told of for a property of a tensor
+GETTER: Any = type(int.real.__get__)               # what is reported for a property of a tensor
 TENSORS = ("T", "mT", "H", "mH", "real", "imag", "data")        # properties that are tensors
 
 

@@ -14,7 +14,7 @@ from .rows import Op, Row, size
 
 KEY = "retrograd.memory"    # in a node's metadata: the operation that made it
 DEEP = 5                    # containers and objects between a tensor and a variable
-SPANS = 3                   # calls of the model; a graph over so many is told of even where nothing is saved any more
+SPANS = 3                   # calls of the model; a graph over so many is reported even if it saves nothing any more
 
 
 class Alive(NamedTuple):

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# What a row is; "parameter" is memory that is there anyway, and adds nothing
+# What a row is; a "parameter" takes memory in any case, and adds nothing
 KINDS = {"activation": "activations saved for backward", "data": "data saved for backward", "gradient": "gradients",
          "optimizer": "optimizer state"}
 

@@ -41,7 +41,7 @@ class Graph:
         return len(self.items) - 1
 
     def join(self, a: int, b: int, source: int) -> None:
-        """An edge from a to b that carries what `source` made; once, however often it is said."""
+        """An edge from a to b that carries what `source` made; added once, however often this is called."""
         edge = (a, b, source)
         if a != b and edge not in self._seen:
             self._seen.add(edge)

@@ -77,7 +77,7 @@ class Tap:
         self.sweep_global()
 
     def hear_exchanges(self) -> None:
-        """Until the end, what ranks exchange is told to self.exchanges."""
+        """Until the end, report to self.exchanges what ranks exchange."""
         raise NotImplementedError
 
     def listen(self) -> None:
@@ -168,7 +168,7 @@ class Tap:
             values, values_after, None, rates)
         thread.busy -= 1
 
-    # -- what is told seldom: NOTE [Clerk] in _engine/modes.py
+    # -- rare reports: NOTE [Clerk] in _engine/modes.py
 
     def registered(self, handle: Any, table: Any, hook: Any, kind: str, owner: Any) -> None:
         """A hook is about to be put into a table."""

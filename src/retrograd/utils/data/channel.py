@@ -56,7 +56,7 @@ class Channel:
         self.inbox += data
 
     def take(self) -> tuple[bytes, list[int]] | None:
-        """A message that is there: its text and blocks."""
+        """A message that has arrived: its text and blocks."""
         if len(self.inbox) < _HEAD.size:
             return None
         size, count = _HEAD.unpack_from(self.inbox)

@@ -1,4 +1,4 @@
-"""What a worker process is told and drawn."""
+"""What a worker process knows of itself, and how its random state is made."""
 from __future__ import annotations
 
 from ..identity import WorkerInfo as WorkerInfo
