@@ -115,7 +115,7 @@ class Book:
     def of(self, array: Any) -> Value:
         found = self.values.get(id(array))
         if found is None:
-            raise Refused("a tensor that was not made by an op of the call, and was not there before it")
+            raise Refused("a tensor that no op of the call made and that did not exist before")
         if found.stale:
             raise Refused("a view is read after its memory was edited")
         return found

@@ -153,7 +153,7 @@ class Graph:
         if v.kind not in ("made", "input", "held"):
             raise Refused("the gradient of a result depends on a .grad")
         if v.kind == "made" and v.dtype is not None and v.array is None:
-            raise Refused("the gradient of a result depends on what nobody saw")
+            raise Refused("the gradient of a result depends on something that was not recorded")
         if v.past and v.kind != "made":
             raise Refused("the gradient of a result depends on a tensor that the call edits")
         new = self.stand[id(v)] = Value("saved", v.shape, v.dtype, v.array, len(self.saved))

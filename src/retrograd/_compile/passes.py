@@ -175,7 +175,7 @@ class Passes(Book):
                 wanted.append(i)
                 todo.pop(0)
         if todo:
-            raise Refused(f"{node.name()} hands gradients on in an order of its own")
+            raise Refused(f"{node.name()} passes gradients on in its own order")
         fresh: list[int] = []
         sent: list[Value | None] = []
         for i, (_, _, array) in zip(wanted, frame.edges):
@@ -187,7 +187,7 @@ class Passes(Book):
         if fresh:
             made = self.made.get(id(node))
             if made is None and (type(node).__name__ not in ("TBackward0",) or node.keep):
-                raise Refused("a backward pass goes into a graph that was made before the call")
+                raise Refused("a backward pass continues into a graph from before the call")
             where = self.line()
             if id(node) in self.linears:
                 by = self.lower.linear_rules(g, made, arrays, node.like, where)
@@ -214,7 +214,7 @@ class Passes(Book):
             total = Value("made", old.shape, old.dtype)
             total.straight, total.array = old.straight, array
             if g.dtype is not old.dtype or g.shape != old.shape or not old.straight or frame.task.graph:
-                raise Refused("a gradient is added to one that lies otherwise")
+                raise Refused("a gradient is added to one with another memory layout")
             if g.straight or g.full is not None:
                 self.lower.each("add", [old, g], total, "sum of gradients")
             else:

@@ -131,7 +131,7 @@ class Reach:
                 self.objects.append((x, path))
         elif kind is np.ndarray:
             if x.nbytes > MOST or x.dtype.hasobject:
-                raise Refused(f"{path} is a large array of NumPy's, which may change unseen")
+                raise Refused(f"{path} is a large NumPy array, which may change unnoticed")
             self.note("array", x, None, (x.shape, x.dtype, x.tobytes()), path)
         elif kind in (tuple, frozenset):
             if kind is frozenset and any(isinstance(y, TensorBase) for y in x):
@@ -164,7 +164,7 @@ class Reach:
             pass
         elif isinstance(x, (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)):
             if x not in SAFE and not ours(getattr(x, "__module__", None)):
-                raise Refused(f"{path} is a function of C that may do or read anything")
+                raise Refused(f"{path} is a C function, which may do or read anything")
         elif isinstance(x, Module):
             self.module(x, path)
         elif isinstance(x, Optimizer):
@@ -182,7 +182,7 @@ class Reach:
             self.todo.append((kind, kind.__name__))
             self.objects.append((x, path))
         else:
-            raise Refused(f"{path} is a {kind.__name__}, which may change unseen")
+            raise Refused(f"{path} is a {kind.__name__}, which may change unnoticed")
 
     def mapping(self, x: Any, path: str, empty: Any = ()) -> None:
         """empty: keys of what nobody has to look into."""
@@ -378,7 +378,7 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
             return False                        # it would word an error, which takes long
         found = getattr(module, name, MISSING)
         if found is not MISSING and name not in vars(module) and not passing:
-            raise Refused(f"{module.__name__}.{name} is made anew each time")
+            raise Refused(f"{module.__name__}.{name} is created anew each time")
     return name in vars(module)
 
 

@@ -153,13 +153,13 @@ class Compiled(Wrapper):
                 raise Refused("the call changes a mode")
             for (kind, i, t), count in zip(tensors.all(), edits):
                 if edits_of(t) != count + trace.edits(kind, i) and not trace.stepped(t):
-                    raise Refused("a tensor is written by what is not replayed")
+                    raise Refused("a tensor is written by something that is not replayed")
             for guard, path in zip(reach.guards, reach.paths):
                 if changed(guard):
                     raise Refused(f"the call changes {path}")
             for t, array in zip(tensors.held, watch.arrays):
                 if t.array is not array:
-                    raise Refused("the call gives a tensor other memory")
+                    raise Refused("the call gives a tensor new memory")
             for (_, _, t), was in zip(tensors.all(), facts):
                 if facts_of(t)[:-2] != was[:-2]:
                     raise Refused("the call changes a tensor's requires_grad, or hooks")
@@ -187,7 +187,7 @@ class Compiled(Wrapper):
             return plan.run(inputs)
         except Undone as error:
             result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
-            self.note(f"a plan is given up, for it raised where Python does not: {error.__cause__!r}")
+            self.note(f"a plan was dropped because it raised where Python does not: {error.__cause__!r}")
             self.local.__dict__["variants"].remove(variant)
             self.local.last = None
             return result
@@ -224,11 +224,11 @@ class Compiled(Wrapper):
         try:
             outputs = trace.finish(result)
         except Refused as error:
-            raise RuntimeError(f"torch.compile: {self.name} did something else than when it was recorded: {error}") from None
+            raise RuntimeError(f"torch.compile: {self.name} did something different from its recording: {error}") from None
         plan.same(trace, outputs, got)
         want = written([v.array for v in outputs.values], plan.tensors, inputs)
         if len(quick) != len(want) or not all(map(same_array, quick, want)):
-            raise RuntimeError(f"torch.compile: {self.name} gives something else in C than eagerly; please report it")
+            raise RuntimeError(f"torch.compile: {self.name} computes something else in C than eagerly; please report it")
         return result
 
     # what users call

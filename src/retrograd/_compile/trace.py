@@ -106,7 +106,7 @@ class Trace(Passes):
         for i in wrote:
             t = tensors[i]
             if self.it.grad and wants_grad(t) and id(t) in self.tensors.by_id:
-                raise Refused("an edit in place of an argument, or of what is there before the call, that requires grad")
+                raise Refused("an in-place edit of an argument, or of an earlier tensor, that requires grad")
             fn.wrote.append(i)
             values.append(of_array(t.array))
         drawn = random.default_generator._uses != before.uses
@@ -178,7 +178,7 @@ class Trace(Passes):
         """An op wrote its result into its first input."""
         if out.rg or out.fn is not None:
             if self.it.grad:
-                raise Refused("an edit in place of a tensor that requires grad")
+                raise Refused("an in-place edit of a tensor that requires grad")
         old = given[0]
         value = Value("made", old.shape, old.dtype, out.array)
         self.lower.forward(node, given, value, self.line())
@@ -268,7 +268,7 @@ class Trace(Passes):
         for value in self.escaping(outputs):
             roots.append(id(root(value.array)))
         if len(set(roots)) < len(roots):
-            raise Refused("results or gradients that share memory with each other or with what was there before")
+            raise Refused("results or gradients that share memory with each other or with earlier tensors")
         return outputs
 
     def edits(self, kind: str, i: int) -> int:
@@ -286,7 +286,7 @@ class Trace(Passes):
         found: list[Value] = []
         for value in [*grads, *outputs.values]:
             if value.array is None:
-                raise Refused("a gradient that is a sum nobody saw")
+                raise Refused("a gradient that is a sum not recorded")
             if all(value is not other for other in found):
                 found.append(value)
         return found

@@ -364,7 +364,7 @@ class Recording:
         for k, was, edits in zip(self.outside, self.before, self.edits):
             t = slots[k]
             if facts_of(t)[:-1] != was or edits_of(t) != edits + trace.edits("input", trace.tensors.by_id[id(t)][1]):
-                raise Refused("a tensor is changed by what is not replayed")
+                raise Refused("a tensor is changed by something that is not replayed")
         given = []
         for k, (kind, what) in zip(kept, outputs.tree[1]):
             if kind != "made":

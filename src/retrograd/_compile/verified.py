@@ -343,7 +343,7 @@ class Verified(Wrapper):
         if runner is None:
             if not HERE:
                 if not self.reasons:
-                    self.reasons.append("an install without C compares nothing")
+                    self.reasons.append("a pure install compares nothing")
                 if stance.on:
                     stance.records(self.f)
                 return self.f(*args, **kwargs)

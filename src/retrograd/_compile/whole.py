@@ -129,7 +129,7 @@ class Before:
             if count:
                 found[i] = count
             if t.rg and not rg or (rg and count and t.origin is not None):
-                raise Refused("a view that requires grad is edited in place, or what requires none with what does")
+                raise Refused("an in-place edit of a view that requires grad, or of a tensor without grad by one with grad")
             if t.array is not array and not (count and rg):
                 raise Refused("a tensor gets other memory")
         return found
@@ -248,7 +248,7 @@ class Region:
                 to = node.edge_node(i)
                 if to is not None and id(to) not in self.nodes and id(to) not in stop:
                     if not to.edge_count():
-                        raise Refused(f"{name} takes a gradient to what it is not given")
+                        raise Refused(f"{name} needs a gradient for a tensor that it does not get")
                     self.nodes[id(to)] = to
                     todo.append(to)
         self.rules: dict[tuple[int, int], int] | None = None    # where it is one node: edges as targets -> their number
