@@ -3,8 +3,9 @@
     retrograd launch -n 2 benchmarks/scale.py --delay 0.02
 
 Messages go round the ring of tests/distributed/ring.py, each with a delay, so that a machine with two processors has a link to
-measure.  A bucket that is full at time r takes 2 (n - 1) messages of latency a and 2 (n - 1) / n of its bytes at bandwidth b;
-buckets follow each other.  a and b come from all-reduces alone, r and the computing from passes without sync.
+measure.  A bucket that is full at time r takes 2 (n - 1) messages of latency a and 2 (n - 1) / n of its bytes at bandwidth b.
+Buckets share the bandwidth, and wait for their messages side by side.  a and b come from all-reduces alone, r and the computing
+from passes without sync.
 """
 from __future__ import annotations
 
@@ -45,9 +46,10 @@ def timed(f: Callable[[], Any], times: int = 7) -> float:
 
 def predicted(n: int, latency: float, bandwidth: float, computing: float, buckets: list[tuple[float, int]]) -> float:
     """Seconds of a step on n ranks; buckets: (when it is full, bytes)."""
-    end = 0.0
+    end = link = 0.0
     for ready, size in buckets:
-        end = max(ready, end) + 2 * (n - 1) * latency + 2 * (n - 1) / n * size / bandwidth
+        link = max(ready, link) + 2 * (n - 1) / n * size / bandwidth
+        end = max(end, link + 2 * (n - 1) * latency)
     return max(computing, end)
 
 
