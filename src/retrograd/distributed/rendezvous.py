@@ -15,6 +15,7 @@ from .tcp_store import TCPStore
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
 Place = Iterator[tuple[Store, int, int]]
+START = 'Start ranks with: retrograd launch -n 4 program.py.  A process alone needs no launcher: init_process_group("mpi")'
 _handlers: dict[str, Callable[..., Place]] = {}
 late_names(__name__)
 
@@ -77,7 +78,7 @@ def in_the_url(url: ParseResult) -> Callable[[str, str], str]:
 def of_environment(url: ParseResult, name: str) -> str:
     value = os.environ.get(name)
     if not value:
-        raise missing(url, f"environment variable {name} expected, but not set")
+        raise missing(url, f"environment variable {name} expected, but not set\n{START}")
     return value
 
 

@@ -31,6 +31,22 @@ def grads_of(torch: Any, model: Any, N: int = 4) -> Any:
     return cap.grads()
 
 
+def test_a_query_of_a_model_that_was_wrapped_when_it_was_stored_is_told_how_to_name_it(torch: Any, tmp_path: Any) -> None:
+    class Wrapper(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, module: Any) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, x: Any) -> Any:
+            return self.module(x)
+
+    model = model_of(torch)
+    with FactorStore(tmp_path) as store:
+        store.append(grads_of(torch, Wrapper(model)), 0)
+    with pytest.raises(StoreError, match=r"same parameters: .*; capture\(model.module\) gives those of a Distributed"):
+        FactorStore(tmp_path, "r", engine=torch.__name__).top(grads_of(torch, model), 1)
+
+
 def test_written_and_read_again(torch: Any, tmp_path: Any) -> None:
     model = model_of(torch)
     steps = [grads_of(torch, model) for _ in range(3)]

@@ -159,8 +159,10 @@ class Queries:
         names = {n for n in query.names if fnmatch.fnmatchcase(n, layer)}
         stored = {n for n in self.layers if fnmatch.fnmatchcase(n, layer)}
         if names != stored:
+            wrapped = {n.removeprefix("module.") for n in names} == {n.removeprefix("module.") for n in stored}
+            way_out = "; capture(model.module) gives those of a DistributedDataParallel their own names" * wrapped
             raise StoreError(f"FactorStore.{what}: query and store do not hold the same parameters: "
-                             f"{', '.join(sorted(names ^ stored)[:6])}")
+                             f"{', '.join(sorted(names ^ stored)[:6])}{way_out}")
         if self.engine is not query.cap.engine:
             raise StoreError(f"FactorStore.{what}: the query is of {query.cap.engine.name}; open the store with engine="
                              f"{query.cap.engine.name!r}")
