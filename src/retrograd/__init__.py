@@ -73,8 +73,8 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, amp as amp, backends as backends, compiler as compiler,
-        cpu as cpu, cuda as cuda, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
-        jit as jit, library as library, masked as masked, mps as mps, multiprocessing as multiprocessing,
+        cpu as cpu, cuda as cuda, export as export, fft as fft, functional as functional, futures as futures, fx as fx,
+        hub as hub, jit as jit, library as library, masked as masked, mps as mps, multiprocessing as multiprocessing,
         overrides as overrides, profiler as profiler, serialization as serialization, signal as signal,
         storage as storage, testing as testing, types as types, version as version, xpu as xpu,
     )
@@ -126,7 +126,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
 
 _late_names(
     __name__, lazy=("_dynamo", "_tensor_str", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "distributed",
-                    "distributions",
+                    "distributions", "export",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
                     "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing",

@@ -287,13 +287,15 @@ def test_samples_of_operations_agree_with_pytorchs_vmap(part: int) -> None:
 @pytest.mark.oracle
 def test_jacobians_reach_what_the_function_reads() -> None:
     def program(T: Any, func: Any) -> list[Any]:
-        found = []
-        for transform in (func.jacrev, func.jacfwd, func.hessian):
-            W, b = (numbers(T, *shape, salt=3).requires_grad_() for shape in ((4, 5), (4,)))
-            J = transform(lambda x: T.sin(W @ x + b).pow(2).sum(0) if transform is func.hessian else T.sin(W @ x + b))(
-                numbers(T, 5, salt=4))
-            found += [J, *T.autograd.grad(J.pow(2).sum(), (W, b))]
-        return found
+        W, b, x = numbers(T, 4, 5, salt=3).requires_grad_(), numbers(T, 4, salt=3).requires_grad_(), numbers(T, 5, salt=4)
+
+        def several(x: Any) -> Any:
+            return T.sin(W @ x + b)
+
+        def one(x: Any) -> Any:
+            return several(x).pow(2).sum()
+        found = [func.jacrev(several)(x), func.jacfwd(several)(x), func.hessian(one)(x)]
+        return found + [g for J in found for g in T.autograd.grad(J.pow(2).sum(), (W, b))]
 
     on_both(program)
 

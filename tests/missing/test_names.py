@@ -52,13 +52,13 @@ def test_what_the_page_says_we_lack_raises_with_its_words() -> None:
 
 
 def test_importing_a_name_we_lack_says_why() -> None:
-    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.while_loop': programs are not exported")):
+    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.while_loop': programs are not compiled ahead")):
         from retrograd import while_loop  # type: ignore[attr-defined]  # noqa: F401
 
 
 @pytest.mark.parametrize(("statement", "told"), [
     ("from torch.sparse import mm", "'torch.sparse': sparse tensors are not supported yet"),
-    ("from torch.export import export", "'torch.export': programs are not exported or compiled ahead of time"),
+    ("import torch.export.passes", "'torch.export.passes': programs are not compiled ahead of time"),
     ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),
 ])
 def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str) -> None:
@@ -200,7 +200,7 @@ def answer(text: str, torch: Any) -> str:
 # Classes of ours that stand in another module than PyTorch's.
 ELSEWHERE = {
     "autocast", "GradScaler",                   # torch.amp has no files for them
-    "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
+    "Attribute", "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
     "DataParallel",                             # torch.nn.parallel.data_parallel is the function
     "SDPBackend", "Future", "DeviceType", "ProfilerActivity", "TensorProtoDataType",    # PyTorch's are written in C
     "CUDAGraph", "Event", "Stream",              # made where they are asked for

@@ -40,10 +40,10 @@ LACKS = {
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": (
-        "programs are not exported or compiled ahead of time; torch.compile records and replays steps, torch.onnx.export "
-        "writes feed-forward models, torch.fx.symbolic_trace makes graphs", r"""
+        "programs are not compiled ahead of time; torch.compile records steps and replays them, torch.export and torch.jit.trace "
+        "make graphs, torch.onnx.export writes feed-forward models", r"""
         torch\.(fx\.(experimental|passes|config|tensor_type)|onnx|nativert)(\..+)?|nativert|torch\.utils\.(mobile_optimizer|model_dump|jit|bundled_inputs)|
-        torch\.jit\.\w+|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        torch\.jit\.\w+|torch\.export(\..+)?|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|BroadcastingList\d|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|

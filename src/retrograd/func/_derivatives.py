@@ -547,7 +547,7 @@ def _rows(call: _Call, y: Any) -> list[list[Any]]:
         units[rows, :, rows + start] = 1
         found = _grad([y], call.inputs, [units.view(len(rows), *y.shape)], create_graph=call.tracked, retain_graph=True,
                       allow_unused=True, is_grads_batched=True)
-        blocks.append([zeros_like(x).detach().expand(len(rows), *x.shape) if g is None else g for g, x in zip(found, call.inputs)])
+        blocks.append([x.new_zeros((len(rows), *x.shape)) if g is None else g for g, x in zip(found, call.inputs)])
     return blocks
 
 

@@ -1,20 +1,37 @@
-"""torch.jit, as far as it marks functions: there is no compiler, so what it marks runs as Python runs it.
-
-What gives a program as data (trace, freeze, save, load) is not there.
-"""
+"""torch.jit: trace makes graphs, which can be saved and loaded; what script marks runs as Python runs it, without a compiler."""
 from __future__ import annotations
 
+import builtins
+import sys
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from functools import partial
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
 from retrograd._missing import late_names
+from retrograd._missing.forwarded import found
+from retrograd.futures import Future
 from retrograd.nn.module import Module
 
 __all__ = [
-    "Final", "ScriptModule", "TracerWarning", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script",
-    "script_if_tracing", "unused",
+    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning",
+    "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "isinstance", "load",
+    "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing", "set_fusion_strategy",
+    "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]
-late_names(__name__, lazy=("annotations",))
+if TYPE_CHECKING:
+    from retrograd._small_modules.jit._traced import (
+        ScriptFunction,
+        TopLevelTracedModule,
+        freeze,
+        load,
+        optimize_for_inference,
+        save,
+        trace,
+        trace_module,
+    )
+TRACED = "ScriptFunction TopLevelTracedModule freeze load optimize_for_inference save trace trace_module".split()
+late_names(__name__, lazy=("annotations",), also={name: partial(found, "retrograd.jit._traced", name) for name in TRACED})
 
 
 class ScriptModule(Module):
@@ -25,7 +42,11 @@ class ScriptModule(Module):
 
 
 class TracerWarning(Warning):
-    """For programs that filter it: nothing is traced, so it never comes."""
+    """A trace fixes a value that the program computed."""
+
+
+class Error(RuntimeError):
+    """For programs that catch it: nothing is compiled, so it never comes."""
 
 
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
@@ -63,7 +84,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The function that it decorates, itself; with `drop` or without.  RuntimeError for another argument."""
     if callable(drop):
         return drop
-    if not isinstance(drop, bool):
+    if type(drop) is not bool:
         raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
     return lambda fn: fn
 
@@ -79,6 +100,68 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
+    """Is torch.jit.trace running?"""
+    traced = sys.modules.get("retrograd.jit._traced")
+    return traced is not None and getattr(traced.TRACING, "on", False)
+
+
+class Attribute(NamedTuple):
+    """A value and its type, for a compiler; `value` is what counts here."""
+
+    value: Any
+    type: Any
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """builtins.isinstance, in which a generic stands for its class, and a tuple for one of them."""
+    kinds = target_type if type(target_type) in (tuple, list) else (target_type,)
+    return any(_is(obj, get_origin(kind) or kind, get_args(kind)) for kind in kinds)
+
+
+def _is(obj: Any, kind: Any, inside: tuple[Any, ...]) -> bool:
+    if kind in (Union, UnionType):
+        return isinstance(obj, inside)
+    if not builtins.isinstance(obj, kind):
+        return False
+    if kind is dict and inside:
+        return all(isinstance(k, inside[0]) and isinstance(v, inside[1]) for k, v in obj.items())
+    if kind is tuple and inside and inside[-1] is not Ellipsis:
+        return len(obj) == len(inside) and all(map(isinstance, obj, inside))
+    return not inside or all(isinstance(x, inside[0]) for x in obj)
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """func's result as a Future that is done: it runs at once."""
+    done: Future[Any] = Future()
+    done.set_result(func(*args, **kwargs))
+    return done
+
+
+def wait(future: Future[Any]) -> Any:
+    """The result of fork."""
+    return future.wait()
+
+
+class strict_fusion:
+    """Context without effect: nothing is fused by a compiler."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """[]: nothing is fused by a compiler."""
+    return []
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Accepted: nothing is fused by a compiler."""
+
+
+def onednn_fusion_enabled() -> bool:
     """False."""
     return False
 

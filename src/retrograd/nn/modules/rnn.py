@@ -9,7 +9,7 @@ from ..._engine.modes import modes
 from ..._engine.modes import state as thread
 from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
-from ..._functions import cat, create, empty, stack
+from ..._functions import cat, create, empty, stack, zeros
 from ..._rules import recurrent
 from .. import functional as F
 from .. import init
@@ -75,6 +75,11 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
 def heard(f: Any, args: tuple[Any, ...], **kwargs: Any) -> Any:
     """f(*args), which torch.compile records as one call."""
     return f(*args, **kwargs) if modes.recorder is None else modes.recorder.call(f, f, args, kwargs)
+
+
+def empty_state(shape: Any, input: Any) -> Any:
+    """Zeros of the input's dtype; modes of the user's hear of them."""
+    return zeros(shape, dtype=input.dtype) if thread().functions else heard(create.zeros, shape, dtype=input.dtype)
 
 
 def rows(state: Any, start: int, stop: int | None) -> Any:
@@ -216,7 +221,8 @@ class RNNBase(Module):
     def _batch(self, input: Any, batch_sizes: Any) -> int:
         if batch_sizes is not None:
             return int(batch_sizes[0])
-        return int(input.size(0) if self.batch_first else input.size(1))
+        size: int = input.size(0 if self.batch_first else 1)
+        return size
 
     def permute_hidden(self, hx: Any, permutation: Any) -> Any:
         """A state with its samples reordered."""
@@ -230,7 +236,7 @@ class RNNBase(Module):
 
     def _starting(self, input: Any, batch: int) -> Any:
         """Zeros."""
-        return heard(create.zeros, self._expected(batch), dtype=input.dtype)
+        return empty_state(self._expected(batch), input)
 
     def _run(self, input: Any, hx: Any, batch_sizes: Any) -> tuple[Any, Any]:
         """All layers.  input (T, B, I), or (L, I) with batch_sizes -> outputs alike, and the last states."""
@@ -402,8 +408,7 @@ class LSTM(RNNBase):
 
     def _starting(self, input: Any, batch: int) -> Any:
         layers, _, width = self._expected(batch)
-        return (heard(create.zeros, (layers, batch, width), dtype=input.dtype),
-                heard(create.zeros, (layers, batch, self.hidden_size), dtype=input.dtype))
+        return empty_state((layers, batch, width), input), empty_state((layers, batch, self.hidden_size), input)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         if isinstance(input, PackedSequence):
@@ -477,8 +482,8 @@ class RNNCellBase(Module):
             input = input.unsqueeze(0)
             given = tuple(given[i].unsqueeze(0) for i in range(self.states)) if given else ()
         if not given:
-            zeros = heard(create.zeros, (input.size(0), self.hidden_size), dtype=input.dtype)
-            given = (zeros,) * self.states
+            start = empty_state((input.size(0), self.hidden_size), input)
+            given = (start,) * self.states
         if len(given) != self.states:
             raise RuntimeError("lstm_cell expects two hidden states")
         if input.shape[1] != self.input_size:

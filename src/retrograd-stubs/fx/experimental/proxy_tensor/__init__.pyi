@@ -3,5 +3,8 @@
 Written by `make generate`.
 """
 from retrograd._small_modules.fx.experimental.proxy_tensor import (
+    flat as flat,
     get_proxy_mode as get_proxy_mode,
+    make_fx as make_fx,
+    refuse as refuse,
 )

@@ -1,0 +1,17 @@
+"""Where retrograd.export is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.export import (
+    Dim as Dim,
+    ExportGraphSignature as ExportGraphSignature,
+    ExportedProgram as ExportedProgram,
+    FORMAT as FORMAT,
+    _checked as _checked,
+    _recorded as _recorded,
+    _refuse as _refuse,
+    dims as dims,
+    export as export,
+    load as load,
+    save as save,
+)

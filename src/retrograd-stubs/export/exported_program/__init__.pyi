@@ -1,0 +1,11 @@
+"""Where retrograd.export.exported_program is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.export.exported_program import (
+    ExportedProgram as ExportedProgram,
+    Guard as Guard,
+    SIGNS as SIGNS,
+    _Checks as _Checks,
+    _refuse as _refuse,
+)

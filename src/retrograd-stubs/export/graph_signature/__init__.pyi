@@ -1,0 +1,13 @@
+"""Where retrograd.export.graph_signature is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.export.graph_signature import (
+    ConstantArgument as ConstantArgument,
+    ExportGraphSignature as ExportGraphSignature,
+    InputKind as InputKind,
+    InputSpec as InputSpec,
+    OutputKind as OutputKind,
+    OutputSpec as OutputSpec,
+    TensorArgument as TensorArgument,
+)

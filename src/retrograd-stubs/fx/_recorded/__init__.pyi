@@ -1,0 +1,14 @@
+"""Where retrograd.fx._recorded is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.fx._recorded import (
+    ASKED as ASKED,
+    DERIVATIVES as DERIVATIVES,
+    Number as Number,
+    Recorder as Recorder,
+    Refused as Refused,
+    VALUES as VALUES,
+    _arithmetic as _arithmetic,
+    plain as plain,
+)

@@ -1,0 +1,80 @@
+"""Which sizes of the inputs an exported program leaves open."""
+from __future__ import annotations
+
+from typing import Any
+
+from retrograd._missing import late_names
+from retrograd._tensor import Tensor
+
+__all__ = ["Dim", "dims"]
+late_names(__name__)
+
+
+class Hint:
+    """Dim.AUTO, Dim.DYNAMIC or Dim.STATIC."""
+
+    def __init__(self, word: str, low: int | None = None, high: int | None = None) -> None:
+        self.word, self.min, self.max = word, low, high
+
+    def __call__(self, min: int | None = None, max: int | None = None) -> Hint:
+        return Hint(self.word, min, max)
+
+    def __repr__(self) -> str:
+        return f"Dim.{self.word}"
+
+
+class Dim:
+    """A size that differs between calls; the same for all dims that bear it.
+
+    https://pytorch.org/docs/stable/user_guide/torch_compiler/export.html
+    """
+
+    AUTO, DYNAMIC, STATIC = Hint("AUTO"), Hint("DYNAMIC"), Hint("STATIC")
+
+    def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
+        if not name.isidentifier():
+            raise AssertionError(f"Dim name must be a valid identifier, got {name}")
+        self.__name__, self.min, self.max = name, min or 0, max
+        if max is not None and max <= self.min:
+            raise AssertionError(f"Cannot create Dim with inconsistent min={self.min}, max={max}")
+
+    def __repr__(self) -> str:
+        return f"Dim('{self.__name__}', min={self.min}" + (")" if self.max is None else f", max={self.max})")
+
+
+def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
+    """A Dim for each name."""
+    return tuple(Dim(name, min=min, max=max) for name in names)
+
+
+def open_dims(bound: dict[str, Any], shapes: Any) -> list[dict[int, Any]]:
+    """For each leaf of the arguments, in order, {dim: its Dim or Hint}."""
+    given = shapes if isinstance(shapes, dict) or shapes is None else dict(zip(bound, shapes))
+    unknown = set(given or ()) - set(bound)
+    if unknown:
+        raise ValueError(
+            f"torch.export: dynamic_shapes names {', '.join(sorted(unknown))}, but the arguments are {', '.join(bound)}")
+    found: list[dict[int, Any]] = []
+    for name, value in bound.items():
+        collect(value, (given or {}).get(name), f"torch.export: dynamic_shapes[{name!r}]", found)
+    return found
+
+
+def collect(value: Any, spec: Any, where: str, found: list[dict[int, Any]]) -> None:
+    if isinstance(value, Tensor):
+        dims_of = dict(enumerate(spec)) if isinstance(spec, (list, tuple)) else dict(spec or {})
+        for dim, what in dims_of.items():
+            if not isinstance(what, (Dim, Hint, int)) and what is not None:
+                raise ValueError(f"{where}: expected a Dim, an int or None for dim {dim}, not {what!r}")
+            if isinstance(what, int) and what != value.shape[dim]:
+                raise ValueError(f"{where}: dim {dim} is to be {what}, but is {value.shape[dim]}")
+        found.append({dim: what for dim, what in dims_of.items()
+                      if isinstance(what, Dim) or (isinstance(what, Hint) and what.word != "STATIC")})
+    elif isinstance(value, dict):
+        for key, x in value.items():
+            collect(x, None if spec is None else spec.get(key), f"{where}[{key!r}]", found)
+    elif isinstance(value, (list, tuple)):
+        for i, x in enumerate(value):
+            collect(x, None if spec is None else spec[i], f"{where}[{i}]", found)
+    else:
+        found.append({})

@@ -1,0 +1,139 @@
+"""What a recording of one run becomes: a graph, the tensors that it reads, the form of its arguments and results."""
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from typing import Any
+
+from retrograd._tensor import Tensor
+from retrograd.autograd.grad_mode import no_grad
+from retrograd.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
+from retrograd.fx._files import dumps, loads
+from retrograd.fx._recorded import Recorder
+from retrograd.fx.graph import Graph
+from retrograd.fx.graph_module import GraphModule
+from retrograd.fx.node import Node, map_arg
+from retrograd.nn.module import Module
+from retrograd.nn.parameter import Parameter
+from retrograd.random import fork_rng
+from retrograd.utils._pytree import tree_flatten, tree_flatten_with_path, tree_unflatten, treespec_dumps, treespec_loads
+
+
+class Program:
+    """A graph of torch's functions.
+
+    attributes  the tensors that it reads, by path
+    persistent  {path of a buffer: is it in the state dict?}
+    names       of the arguments; specs: the forms of (args, kwargs) and of the result
+    """
+
+    def __init__(self, graph: Graph, attributes: dict[str, Tensor], persistent: dict[str, bool], names: list[str],
+                 specs: tuple[Any, Any]) -> None:
+        self.flat, self.attributes, self.persistent, self.names, self.specs = graph, attributes, persistent, names, specs
+
+    def inputs(self) -> list[Node]:
+        """The nodes of the arguments."""
+        return [n for n in self.flat.nodes if n.op == "placeholder"]
+
+    def as_module(self) -> GraphModule:
+        """A Module with these tensors, whose forward takes the arguments as the program did."""
+        graph = Graph()
+        copied: dict[Node, Any] = {}
+        graph.graph_copy(self.flat, copied)
+        graph.output(map_arg(tuple(self.flat.output_node().args[0]), lambda n: copied[n]))
+        graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(list(self.names), *self.specs)))
+        made = GraphModule(dict(self.attributes), graph)
+        for path, t in self.attributes.items():
+            *above, name = path.split(".")
+            parent: Any = made
+            for part in above:
+                if part not in parent._modules:
+                    parent.add_module(part, Module())
+                parent = parent._modules[part]
+            if isinstance(t, Parameter):
+                parent.register_parameter(name, t)
+            else:
+                parent.register_buffer(name, t, persistent=self.persistent.get(path, False))
+        return made
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        return {"program": json.dumps({
+            "graph": dumps(self.flat), "names": self.names, "specs": [treespec_dumps(s) for s in self.specs],
+            "persistent": self.persistent,
+            "parameters": {path: t.requires_grad for path, t in self.attributes.items() if isinstance(t, Parameter)}}),
+            "tensors": {path: t.detach() for path, t in self.attributes.items()}}
+
+    @staticmethod
+    def of_state(state: dict[str, Any]) -> Program:
+        """The program that state() described."""
+        told = json.loads(state["program"])
+        wanted = told["parameters"]
+        attributes = {path: Parameter(t, wanted[path]) if path in wanted else t for path, t in state["tensors"].items()}
+        first, second = map(treespec_loads, told["specs"])
+        return Program(loads(told["graph"]), attributes, told["persistent"], told["names"], (first, second))
+
+
+def bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the names of the function's, in order."""
+    try:
+        names = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        names = []
+    found: dict[str, Any] = {}
+    for i, x in enumerate(args):
+        p = names[min(i, len(names) - 1)] if names else None
+        found[f"args_{i}" if p is None else p.name if p.kind is not p.VAR_POSITIONAL else f"{p.name}_{i}"] = x
+    return {**found, **kwargs}
+
+
+def leaf_names(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """A name for each leaf: that of the argument, and where it is in it."""
+    found = []
+    first: Any
+    for path, _ in tree_flatten_with_path((args, kwargs))[0]:
+        kind, first, *rest = [getattr(key, "idx", getattr(key, "key", getattr(key, "name", "x"))) for key in path]
+        found.append("_".join(str(part) for part in (names[first] if kind == 0 else first, *rest)))
+    return found
+
+
+def recorded(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], read: Callable[[str], None], *, sizes: bool,
+    constant: str = "_tensor_constant", suffix: str = "",
+) -> tuple[Program, Any]:
+    """The program that function(*args, **kwargs) runs, and its result.
+
+    It runs on copies; a module's buffers and the generator of random numbers stay as they are.
+    """
+    module = function if isinstance(function, Module) else None
+    paths = dict(tensors_of(module)) if module is not None else {}
+    kept = set(module.state_dict()) if module is not None else set()
+    persistent = {path: path in kept for path, _ in module.named_buffers()} if module is not None else {}
+    before = [(t, t.detach().clone(), t._version) for t in paths.values()]
+    leaves, spec = tree_flatten((args, kwargs))
+    copies = [x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in leaves]
+    names = list(bound(function if module is None else module.forward, args, kwargs))
+    recorder = Recorder(paths, sizes, read, constant)
+    for name, x in zip(leaf_names([n + suffix for n in names], args, kwargs), copies):
+        recorder.placeholder(name, x)
+    taken = tree_unflatten(copies, spec)
+    with fork_rng():
+        try:
+            with recorder:
+                result = function(*taken[0], **taken[1])
+            flat, out_spec = tree_flatten(result)
+            recorder.graph.output(tuple(recorder.argument(x) for x in flat))
+        finally:
+            with no_grad():
+                for t, was, version in before:
+                    if t._version != version:
+                        t.copy_(was)
+    return Program(recorder.graph, recorder.attributes, persistent, names, (spec, out_spec)), result
+
+
+def tensors_of(module: Module) -> dict[str, Tensor]:
+    """A module's parameters, buffers and other tensors by their paths."""
+    others = {f"{path}.{name}" if path else name: value for path, m in module.named_modules()
+              for name, value in vars(m).items() if isinstance(value, Tensor)}
+    return {**dict(module.named_parameters()), **dict(module.named_buffers()), **others}

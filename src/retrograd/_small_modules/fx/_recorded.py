@@ -1,0 +1,200 @@
+"""A graph of the functions of torch that one run of a program calls, with the values of that run.
+
+Unlike symbolic_trace it follows every program, and fixes what the program decides by values or, where sizes are fixed, by sizes.
+"""
+from __future__ import annotations
+
+import gc
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from retrograd._tensor import Tensor
+from retrograd._tensor.size import Size
+from retrograd.autograd import backward, grad
+from retrograd.fx.graph import Graph
+from retrograd.fx.node import Node, map_aggregate
+from retrograd.overrides import TorchFunctionMode, resolve_name
+from retrograd.utils._pytree import tree_leaves
+
+ASKED = frozenset("""shape ndim dtype device layout requires_grad grad grad_fn is_leaf is_cpu is_cuda is_meta is_mps is_sparse
+    is_quantized is_xpu is_nested itemsize nbytes names output_nr retains_grad _version""".split())
+VALUES = frozenset("""item tolist numpy __bool__ __int__ __float__ __index__ __complex__ __array__ __contains__ is_nonzero equal
+    allclose data_ptr untyped_storage storage __dlpack__ __repr__ __format__ __str__""".split())
+
+DERIVATIVES = (grad, backward, Tensor.backward)
+
+
+class Refused(RuntimeError):
+    """The program does something that a graph cannot repeat."""
+
+
+class Number(int):
+    """A size that the graph computes; only what is done with it by +, -, *, // and % stays in the graph."""
+
+    make: Callable[[], Node]
+    made: Node | None = None
+
+    @classmethod
+    def of(cls, value: int, make: Callable[[], Node]) -> Number:
+        made = cls(value)
+        made.make = make
+        return made
+
+    @property
+    def node(self) -> Node:
+        """Its node, which is made when somebody asks."""
+        if self.made is None:
+            self.made = self.make()
+        return self.made
+
+    def combined(self, function: Callable[[int, int], int], other: Any, turned: bool = False) -> Any:
+        if not isinstance(other, int) or isinstance(other, bool):
+            return NotImplemented
+        pair = (other, self) if turned else (self, other)
+
+        def make() -> Node:
+            return self.node.graph.call_function(function, tuple(x.node if isinstance(x, Number) else x for x in pair))
+        return Number.of(function(int(pair[0]), int(pair[1])), make)
+
+
+def _arithmetic(function: Callable[[int, int], int], turned: bool = False) -> Any:
+    return lambda self, other: self.combined(function, other, turned)
+
+
+for _name in ("add", "mul", "sub", "floordiv", "mod"):
+    setattr(Number, f"__{_name}__", _arithmetic(getattr(operator, _name)))
+    setattr(Number, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
+
+
+def plain(a: Any) -> Any:
+    """a, its Numbers as ints."""
+    if isinstance(a, Size):
+        return Size([int(n) for n in a])
+    if isinstance(a, tuple):
+        return type(a)(*map(plain, a)) if hasattr(a, "_fields") else tuple(map(plain, a))
+    if isinstance(a, list):
+        return [plain(x) for x in a]
+    if isinstance(a, dict):
+        return {k: plain(x) for k, x in a.items()}
+    if isinstance(a, slice):
+        return slice(plain(a.start), plain(a.stop), plain(a.step))
+    return int(a) if isinstance(a, Number) else a
+
+
+class Recorder(TorchFunctionMode):
+    """Within it, calls of torch's functions become nodes of `graph`.
+
+    attributes  what the graph may refer to by a path: parameters, buffers
+    sizes       are sizes computed by the graph?  Else they are fixed.
+    read        called with a function's name when the program reads a value of the graph's: raises, warns or does nothing
+    constant    names tensors from elsewhere, which become attributes
+    """
+
+    def __init__(self, attributes: dict[str, Tensor], sizes: bool, read: Callable[[str], None],
+                 constant: str = "_tensor_constant") -> None:
+        self.graph = Graph()
+        self.sizes, self.read, self.constant = sizes, read, constant
+        self.attributes = dict(attributes)
+        self.paths = {id(t): path for path, t in reversed(attributes.items())}
+        self.nodes: dict[int, Node] = {}
+        self.kept: list[Any] = []               # an id is of one tensor while the graph is made
+        self.before: dict[int, Tensor] = {}     # tensors that were there before
+
+    def __enter__(self) -> Any:
+        self.before = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
+        return super().__enter__()
+
+    def known(self, x: Tensor, node: Node) -> Tensor:
+        node.meta["val"] = x.detach().to("meta") if not x.is_meta else x
+        self.nodes[id(x)] = node
+        self.kept.append(x)
+        return x
+
+    def placeholder(self, name: str, x: Any) -> Node:
+        """An input."""
+        node = self.graph.placeholder(name)
+        if isinstance(x, Tensor):
+            self.known(x, node)
+        return node
+
+    def node_of(self, x: Tensor) -> Node:
+        """The node of a tensor that the program uses."""
+        found = self.nodes.get(id(x))
+        if found is not None:
+            return found
+        path = self.paths.get(id(x))
+        if path is None:
+            if id(x) not in self.before:
+                made = "" if x.grad_fn is None else f", {x.grad_fn.name()}"
+                raise Refused(
+                    f"a tensor of shape {tuple(x.shape)}{made} comes from something that is no function of torch, as those of "
+                    "torch.autograd.Function and torch.func do: it cannot be in the graph")
+            path = f"{self.constant}{sum(name.startswith(self.constant) for name in self.attributes)}"
+            self.attributes[path] = x
+        node = self.graph.get_attr(path)
+        self.known(x, node)
+        return node
+
+    def argument(self, a: Any) -> Any:
+        """a as an argument of a node."""
+        if isinstance(a, Size):
+            a = tuple(a)
+        return map_aggregate(a, lambda x: self.node_of(x) if isinstance(x, Tensor) else x.node if isinstance(x, Number) else x)
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        path = resolve_name(func) or ""
+        *above, name = path.split(".")
+        if name == "__get__":
+            name = above.pop()
+            above += ["__get__"]
+        if func in DERIVATIVES:
+            raise Refused("the program takes a derivative, which no node can stand for")
+        plain_args, plain_kwargs = plain(args), plain(kwargs)
+        if name in VALUES and above[-1:] == ["Tensor"] or name in ("equal", "allclose", "is_nonzero"):
+            if any(isinstance(x, Tensor) and id(x) in self.nodes for x in tree_leaves((args, kwargs))):
+                self.read(name)
+            return func(*plain_args, **plain_kwargs)
+        result = func(*plain_args, **plain_kwargs)
+        if name != "__setitem__" and not any(isinstance(x, Tensor) for x in tree_leaves(result)):
+            return self.size(name, args, result) if self.sizes else result
+        if above[-1:] == ["__get__"]:
+            if name in ASKED:
+                return result
+            node = self.graph.call_function(getattr, self.argument((args[0], name)))
+        elif name in ("__getitem__", "__setitem__"):
+            node = self.graph.call_function(getattr(operator, name.strip("_")), self.argument(args), self.argument(kwargs))
+        elif above[-1:] == ["Tensor"]:
+            node = self.graph.call_method(name, self.argument(args), self.argument(kwargs))
+        else:
+            node = self.graph.call_function(func, self.argument(args), self.argument(kwargs))
+        self.results(node, result)
+        return result
+
+    def results(self, node: Node, result: Any) -> None:
+        """The tensors of a call's result are the node's."""
+        if isinstance(result, Tensor):
+            self.known(result, node)
+        elif isinstance(result, (tuple, list)):
+            for i, x in enumerate(result):
+                if isinstance(x, Tensor):
+                    self.known(x, self.graph.call_function(operator.getitem, (node, i)))
+
+    def size(self, name: str, args: tuple[Any, ...], result: Any) -> Any:
+        """A size, as the graph computes it."""
+        if not args or not isinstance(args[0], Tensor):
+            return result
+        x = args[0]
+
+        def dim(i: int) -> Number:
+            return Number.of(int(x.array.shape[i]), lambda: self.graph.call_method("size", (self.node_of(x), i)))
+        if name == "shape" or (name == "size" and isinstance(result, tuple)):
+            return tuple.__new__(Size, [dim(i) for i in range(x.array.ndim)])     # Size() makes them ints
+        if name == "size":
+            return dim(args[1] % x.array.ndim if len(args) > 1 else 0)
+        if name == "__len__":
+            return result
+        return Number.of(result, lambda: self.graph.call_method("numel", (self.node_of(x),))) if name in (
+            "numel", "nelement") else result
+

@@ -1,0 +1,214 @@
+"""torch.export, torch.jit.trace and make_fx: the graph of what one run calls; its sizes, its refusals, its files."""
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd.export import Dim, export
+from retrograd.export import load as load_program
+from retrograd.export import save as save_program
+from retrograd.fx._files import found, loads
+from retrograd.fx.experimental.proxy_tensor import make_fx
+
+nn, F = torch.nn, torch.nn.functional
+
+
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.LSTM(4, 5, batch_first=True)
+
+    def forward(self, x: Any) -> Any:
+        y, (h, _) = self.layer(x)
+        return {"y": y, "h": h}
+
+
+class Attentive(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.layer = nn.Embedding(10, 8), nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+
+    def forward(self, words: Any) -> Any:
+        return self.layer(self.embedding(words))
+
+
+def kept(T: Any) -> Any:
+    """A module that reads a parameter, a buffer and a tensor, and makes a shape of sizes."""
+    class Kept(T.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.c = T.nn.Linear(3, 4), T.full((4,), 2.0)
+            self.register_buffer("k", T.full((4,), 3.0))
+
+        def forward(self, x: Any, *, d: Any) -> Any:
+            return {"a": T.relu(self.fc(x)) * self.k + self.c, "b": x.view(x.shape[0], -1) * d["q"]}
+    return Kept()
+
+
+class Undecided(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+
+class Sized(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.view(2, 3) if x.shape[0] == 2 else x
+
+
+CNN = [nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+       nn.Linear(4, 3)]
+MODELS: list[tuple[Any, Any]] = [
+    (nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.LayerNorm(8), nn.Linear(8, 2), nn.Softmax(-1)), torch.randn(2, 4)),
+    (nn.Sequential(*CNN), torch.randn(2, 1, 8, 8)), (Recurrent(), torch.randn(2, 3, 4)),
+    (Attentive(), torch.randint(0, 10, (2, 6)))]
+
+
+def leaves(x: Any) -> list[Any]:
+    return list(torch.utils._pytree.tree_leaves(x))
+
+
+def same(a: Any, b: Any) -> bool:
+    return len(leaves(a)) == len(leaves(b)) and all(torch.allclose(x, y, atol=1e-6) for x, y in zip(leaves(a), leaves(b)))
+
+
+@pytest.mark.parametrize(("model", "x"), MODELS, ids=lambda x: type(x).__name__)
+def test_models_compute_the_same_for_other_batches_once_saved_and_loaded(model: Any, x: Any, tmp_path: Path) -> None:
+    model.eval()
+    more = torch.cat([x, x, x])
+    save_program(export(model, (x,), dynamic_shapes=({0: Dim("n")},)), tmp_path / "model.pt2")
+    torch.jit.trace(model, x).save(tmp_path / "model.pt")
+    program, traced = load_program(tmp_path / "model.pt2"), torch.jit.load(tmp_path / "model.pt")
+    assert same(program.module()(more), model(more))
+    assert same(traced(more), model(more))
+    assert traced.state_dict().keys() == program.state_dict.keys() == model.state_dict().keys()
+
+
+def test_gradients_reach_the_parameters_of_the_model_itself() -> None:
+    model = nn.Linear(3, 2)
+    for made in (export(model, (torch.ones(1, 3),)).module(), torch.jit.trace(model, torch.ones(1, 3))):
+        model.weight.grad = None
+        made(torch.ones(1, 3)).sum().backward()
+        assert model.weight.grad is not None and model.weight.grad.tolist() == [[1, 1, 1]] * 2
+
+
+@pytest.mark.oracle
+def test_signature_and_refusals_are_pytorchs() -> None:
+    import torch as theirs
+    from torch.export import export as their_export
+
+    def said(T: Any, export: Any, model: Any) -> list[str]:
+        made = export(model, (T.ones(2, 3),), {"d": {"q": T.ones(2, 3)}})
+        signature = str(made.graph_signature).partition("# outputs")[0]
+        module, text = made.module(), [signature]
+        for call in (lambda: module(T.ones(5, 3), d={"q": T.ones(2, 3)}), lambda: module(T.ones(2, 3)), module.eval, made,
+                     lambda: export(lambda x: x, (T.ones(1),))):
+            with pytest.raises(Exception) as caught:
+                call()
+            words = f"{type(caught.value).__name__}: {caught.value}"
+            text.append(words.replace("retrograd", "torch").replace("torch.torch", "torch"))
+        return text
+
+    assert said(torch, export, kept(torch)) == said(theirs, their_export, kept(theirs))
+
+
+def test_what_a_module_decides_by_values_or_open_sizes_is_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"data-dependent expression: the program calls __bool__\(\)"):
+        export(Undecided(), (torch.ones(2),))
+    with pytest.raises(RuntimeError, match=r"Constraints violated \(n\).*target=view"):
+        export(Sized(), (torch.ones(2, 3),), dynamic_shapes={"x": {0: Dim("n")}})
+    fixed = export(Sized(), (torch.ones(2, 3),), dynamic_shapes={"x": {0: Dim.AUTO}}).module()
+    with pytest.raises(AssertionError, match=r"x.size\(\)\[0\] == 2"):
+        fixed(torch.ones(3, 3))
+
+
+def test_open_sizes_that_bear_one_name_are_one_size() -> None:
+    class Two(nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return x + y
+
+    n = Dim("n", min=2, max=5)
+    module = export(Two(), (torch.ones(3), torch.ones(3)), dynamic_shapes=({0: n}, {0: n})).module()
+    assert module(torch.ones(4), torch.ones(4)).tolist() == [2.0] * 4
+    for sizes, words in (((4, 5), r"y.size\(\)\[0\] == x.size\(\)\[0\]"), ((6, 6), r"2 <= x.size\(\)\[0\] <= 5")):
+        with pytest.raises(AssertionError, match=words):
+            module(torch.ones(sizes[0]), torch.ones(sizes[1]))
+
+
+def test_a_run_for_the_graph_leaves_buffers_generator_and_inputs_alone() -> None:
+    model, x = nn.Sequential(nn.BatchNorm1d(3), nn.Dropout(0.5), nn.ReLU(inplace=True)), torch.ones(4, 3)
+    before, state = {k: v.clone() for k, v in model.state_dict().items()}, torch.get_rng_state()
+    made = export(model, (x,)).module()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.jit.trace(model, x)
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items()) and torch.equal(torch.get_rng_state(), state)
+    assert x.eq(1).all()
+    first = made(torch.randn(4, 3))
+    assert model[0].num_batches_tracked == 1 and (first == 0).any()     # it trains, and drops, as the model does
+
+
+def test_traces_warn_where_they_fix_a_value() -> None:
+    with pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"):
+        traced = torch.jit.trace(lambda x: x * 2 if x.sum() > 0 else -x, torch.ones(3))
+    assert traced(-torch.ones(3)).tolist() == [-2.0] * 3
+    assert not torch.jit.is_tracing()
+    seen: list[bool] = []
+    torch.jit.trace(lambda x: x + len(seen) if seen.append(torch.jit.is_tracing()) is None else x, torch.ones(1))
+    assert seen == [True]
+
+
+def test_files_run_no_code_of_their_own(tmp_path: Path) -> None:
+    for name in ("torch.load", "torch.save", "builtins.eval", "torch.os.system", "os.system", "torch.Tensor.__reduce__",
+                 "torch.hub.load_state_dict_from_url"):
+        with pytest.raises(ValueError, match="no function that a graph may call"):
+            found(name)
+    with pytest.raises(ValueError, match="no step of a graph"):
+        loads('[{"op": "call_method", "name": "x", "target": "__reduce__", "args": {"tuple": []}, "kwargs": {"dict": {}}}]')
+    torch.save({"a": 1}, tmp_path / "other")
+    for load in (load_program, torch.jit.load):
+        with pytest.raises(ValueError, match="was not written by retrograd"):
+            load(tmp_path / "other")
+    with pytest.raises(NotImplementedError, match="is no trace"):
+        torch.jit.save(torch.jit.script(nn.Linear(1, 1)), io.BytesIO())
+
+
+def test_arguments_of_every_kind_survive_a_file(tmp_path: Path) -> None:
+    def program(x: Any) -> Any:
+        y = torch.cat([x[..., 1:3], x.new_full((2, 1), float("inf"))], 1).to(torch.float64)
+        z = x[:, None].contiguous(memory_format=torch.contiguous_format)
+        return y.sum(dim=(0,), keepdim=True), z.T.size(0) * x, y.max(1).values
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.trace(program, torch.ones(2, 4)).save(tmp_path / "f.pt")
+        x = torch.randn(2, 4)
+        assert all(torch.equal(a, b) for a, b in zip(leaves(torch.jit.load(tmp_path / "f.pt")(x)), leaves(program(x))))
+
+
+def test_make_fx_prints_what_the_function_calls() -> None:
+    made = make_fx(lambda x, y: torch.sin(x) @ y + 1)(torch.ones(2, 2), torch.ones(2, 2))
+    assert made.code.split("\n")[3:-1] == [
+        "def forward(self, x_1, y_1):", "    sin = torch.sin(x_1);  x_1 = None",
+        "    matmul = sin.matmul(y_1);  sin = y_1 = None", "    add = matmul.add(1);  matmul = None", "    return add"]
+    assert made(torch.zeros(1, 1), torch.ones(1, 1)).tolist() == [[1]]
+    assert "size" in make_fx(lambda x: x.view(x.size(0) * 2, -1), tracing_mode="symbolic")(torch.ones(2, 2)).code
+    for f, words in ((torch.func.grad(lambda x: x.sin().sum()), "takes a derivative"),
+                     (lambda x: x * x.sum().item(), "get value out"),
+                     (lambda x: torch.from_numpy(x.numpy() * 2), "get value out")):
+        with pytest.raises(RuntimeError, match=words):
+            make_fx(f)(torch.ones(3))
+
+
+def test_futures_and_types_of_jit() -> None:
+    assert torch.jit.wait(torch.jit.fork(lambda a: a + 1, 1)) == 2
+    assert torch.jit.isinstance([torch.ones(1)], list[torch.Tensor]) and not torch.jit.isinstance([1], list[torch.Tensor])
+    assert torch.jit.isinstance({"a": 1}, dict[str, int]) and torch.jit.isinstance((1, "a"), tuple[int, str])
+    frozen = torch.jit.freeze(torch.jit.trace(nn.Linear(1, 1).eval(), torch.ones(1)))
+    assert torch.jit.optimize_for_inference(frozen) is frozen
+    with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule"):
+        torch.jit.freeze(nn.Linear(1, 1))
