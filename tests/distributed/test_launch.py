@@ -211,7 +211,8 @@ def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path:
          f"d.init_process_group(rank=0, world_size=2, store=d.FileStore({str(tmp_path / 'store')!r}))",
          "mpi4py.MPI was imported before.\nStart the program with: retrograd launch -n 2"),
         ("os.environ['RANK'] = '5'", "rank 5 is none of a world of 2"),
-        ("del os.environ['MASTER_PORT']", "environment variable MASTER_PORT expected, but not set\nStart ranks with: retrograd launch -n 4"),
+        ("del os.environ['MASTER_PORT']",
+         "environment variable MASTER_PORT expected, but not set\nStart ranks with: retrograd launch -n 4"),
         ("os.environ['RANK'] = '1'", "while trying to connect to (127.0.0.1, "),
     ):
         (tmp_path / "alone.py").write_text(f"import os, datetime, torch.distributed as d\n{line}\n"

@@ -19,7 +19,7 @@ HINT = (
 
 def note(node: Node) -> None:
     """Keep the stack of the forward call in the node's metadata, and the node whose backward made this one."""
-    import traceback                            # a millisecond, which `import retrograd` saves
+    import traceback  # a millisecond that `import retrograd` saves
 
     facts: dict[str, Any] = node.metadata
     frames = [f for f in traceback.extract_stack() if not ours(f.filename)]
