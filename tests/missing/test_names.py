@@ -69,7 +69,7 @@ def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str
 @pytest.mark.parametrize(("name", "told"), [
     ("distributed.launcher.api", "'torch.distributed.launcher': retrograd launch, torch.multiprocessing and"),
     ("distributed.checkpoint.staging", "'torch.distributed.checkpoint.staging': checkpoints are whole: one rank saves"),
-    ("distributed.tenser", "'torch.distributed.tenser': of torch.distributed there are collectives"),
+    ("distributed.tenser", "'torch.distributed.tenser': torch.distributed has collectives"),
     ("nativert", "'torch.nativert': programs are not compiled ahead of time"),
     ("nn.functionall", "'torch.nn.functionall'; near names: functional"),
 ])
