@@ -622,6 +622,16 @@ def samples_of_inference_mode(torch: Any) -> Any:
 # -- meta-learning
 
 
+@broken("detached")
+def fast_weights_from_a_state_dict(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        fast = dict(net.state_dict())  # here
+        x = batch(torch).requires_grad_()
+        torch.func.functional_call(net, fast, (x,)).square().mean().backward()
+    return rec, net[0].weight
+
+
 @broken("no_grad")
 def fast_weights_are_made_under_no_grad(torch: Any) -> Any:
     net = mlp(torch, 3, 2)

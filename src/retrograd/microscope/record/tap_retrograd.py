@@ -37,7 +37,8 @@ CHOOSING = {"max", "min", "median", "nanmedian", "mode", "kthvalue", "sort", "to
 INDEXED = {"embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take"}
 # Functions of ours whose calls of the above are as if the user's.
-ASKED_FOR = {retrograd.nn.Module.requires_grad_.__code__, retrograd.nn.Parameter.__deepcopy__.__code__}
+ASKED_FOR = {f.__code__ for f in (retrograd.nn.Module.requires_grad_, retrograd.nn.Module._save_to_state_dict,
+                                  retrograd.nn.Parameter.__deepcopy__)}
 
 
 class RetrogradTap(Tap):
