@@ -819,4 +819,16 @@ FOUND = {
         t.update()
         log.append(t.get_scale())
     """,
+    "masks of attention with fewer than two dims, and sequences without any": """
+        q, k = torch.ones(2, 1, 3, 2), torch.ones(2, 1, 2, 2)
+        F.scaled_dot_product_attention(q, k, k, attn_mask=torch.ones(2))
+        F.scaled_dot_product_attention(q, k, k, attn_mask=torch.ones(()))
+        F.scaled_dot_product_attention(q[:, :, :0], k, k, attn_mask=torch.ones(3))
+        F.scaled_dot_product_attention(q[:, :, :0], k, k, attn_mask=torch.ones(()))
+        F.scaled_dot_product_attention(k, q[:, :, :0], q[:, :, :0], attn_mask=torch.ones(1))
+        F.scaled_dot_product_attention(q[:0], k[:0], k[:0], attn_mask=torch.ones(2))
+        F.scaled_dot_product_attention(torch.ones(1, 2), torch.ones(2, 2), torch.ones(2, 2), attn_mask=torch.ones(2))
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2), 1)(torch.ones(()))
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, batch_first=True), 1)(torch.ones(4))
+    """,
 }

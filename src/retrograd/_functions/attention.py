@@ -48,8 +48,9 @@ def scaled_dot_product_attention(
             raise RuntimeError(
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
                 f"{names.C[kind.name]} and  query.dtype: {names.C[own.name]} instead.")
-        if attn_mask.ndim == 1 and q.ndim == 4:
-            raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
+        if attn_mask.ndim < 2 and q.ndim == 4 and q.array.size and k.array.size:
+            raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)" if attn_mask.ndim
+                             else "Dimension specified as -2 but tensor has no dimensions")
     if dropout_p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     if not (KERNELS["math"] or KERNELS["flash"]):

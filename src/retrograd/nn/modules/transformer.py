@@ -50,7 +50,7 @@ def _detect_is_causal_mask(mask: Any, is_causal: bool | None, size: int | None) 
 
 def _length(src: Any, batch_first: bool) -> int | None:
     """The sequence length."""
-    return int(src.size(0) if src.dim() == 2 or not batch_first else src.size(1))
+    return int(tuple(src.shape)[0 if src.dim() == 2 or not batch_first else 1])
 
 
 def _not_nested(layer: Any) -> str:
