@@ -865,6 +865,21 @@ def an_optimizer_of_half_the_model(torch: Any) -> Any:
     return rec, None
 
 
+@broken("backward_failed")
+def weights_are_clipped_before_the_backward_pass(torch: Any) -> Any:
+    net = mlp(torch, 3, 4, 1)
+    with record(net) as rec:
+        loss = net(batch(torch)).mean()
+        with torch.no_grad():
+            for p in net.parameters():
+                p.clamp_(-0.01, 0.01)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()  # here
+    said = str(rec.why_none(net[0].weight))
+    assert f" at {__file__}:" in said and "edited a tensor that the pass needs" in said
+    return rec, net[0].weight
+
+
 @broken("RG314")
 def the_optimizer_has_the_teacher(torch: Any) -> Any:
     teacher, student = mlp(torch, 3, 2), mlp(torch, 3, 2)

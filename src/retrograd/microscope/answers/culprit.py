@@ -51,7 +51,7 @@ def edited(rec: Recording, shape: tuple[int, ...], node: str, times: int, begin:
         row: Any = rec.rows[i]
         if row[0] == "op" and row[OP["flags"]] & INPLACE:
             for t in bases(rec, row[OP["outputs"]]):
-                if rec.likes[rec.tensor_rows[t][0]][0] == shape:
+                if rec.likes[rec.tensor_rows[t][0]][0] in (shape, shape[::-1]):         # a weight is kept transposed
                     text = f"{row[OP['name']]} at {rec.where(row[OP['site']])}"
                     alike.append(text)
                     edge = rec.tensor_edges.get(t)

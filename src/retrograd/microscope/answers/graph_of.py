@@ -96,7 +96,7 @@ class Links:
                 e = rec.events[i]
                 if e.get("pass") in self.passes:
                     self.passes[e.get("pass")].update(
-                        error=f"{e.error}, since {e.cause}" if e.get("cause") else e.error, ended=True)
+                        error=f"{e.error.rstrip('.')}, since {e.cause}" if e.get("cause") else e.error, ended=True)
         for hook in rec.hooks:
             for owner in {hook["owner"], *hook.get("tensors", ())}:
                 self.hooks_of.setdefault(owner, []).append(hook)
