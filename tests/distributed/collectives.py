@@ -150,6 +150,8 @@ def wrong(r, n):
         say("scatter", d.scatter, x, [zeros(4)] * n, 0)
     say("self", d.send, x, r)
     say("list", d.send, [x], (r + 1) % n)
+    for f in (d.isend, d.irecv):
+        say("tag", f, x, (r + 1) % n, tag=-3)
     say("batch", d.batch_isend_irecv, [])
     say("batch", d.batch_isend_irecv, [3])
     say("op", d.P2POp, print, x, 0)

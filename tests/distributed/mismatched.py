@@ -20,6 +20,15 @@ for name, call in CALLS.items():
         print(f"{name}: nothing", flush=True)
     except d.DistBackendError as error:
         print(f"{name}: {str(error).splitlines()[0]}", flush=True)
+if r == 0:
+    d.send(torch.ones(4), 1)
+for text, call in (("short", lambda: d.recv(torch.ones(2), 0)), ("tag", lambda: d.send(torch.ones(1), 1 - r, tag=2**40)),
+                   ("kind", lambda: d.send(torch.ones(1), 1 - r, tag="7"))):
+    try:
+        if r or text != "short":
+            call()
+    except Exception as error:
+        print(f"{text}: {type(error).__name__}: {str(error).splitlines()[0]}", flush=True)
 for _ in range(40):                             # more than a page remembers, with messages that only some ranks send
     if r == 0:
         d.send(torch.ones(1), 1)

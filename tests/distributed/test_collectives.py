@@ -163,6 +163,8 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
         lines = [line for line in said.splitlines() if line.startswith(f"{name}: ") and line != "root: nothing"]
         assert len(lines) >= 1 + (name != "root") and all("ranks took different branches" in line and f"{what} in rank 0" in line
                                        and "in rank 1" in line for line in lines), said
+    assert said.count("short: DistBackendError: Message truncated") == 1
+    assert said.count("tag: RuntimeError: Tag must be at most ") == said.count("kind: TypeError: ") == 2
     assert said.count("destroyed: Default process group has not been initialized") == 2
 
 
@@ -210,6 +212,12 @@ d.all_gather(ys, x), d.all_gather_object(o, "a"), d.reduce_scatter(y, [x]), d.ba
 assert [ys[0].tolist(), o, y.tolist(), d.get_rank(), d.get_world_size()] == [[0, 1, 2], ["a"], [0, 1, 2], 0, 1]
 group = d.new_group([0])
 d.broadcast(x, 0, group=group)
+for bad in ([0.0], ["0"], 0):
+    try:
+        d.new_group(bad)
+    except TypeError:
+        continue
+    raise AssertionError(bad)
 d.destroy_process_group()
 assert not d.is_initialized() and "mpi4py" not in sys.modules
 """

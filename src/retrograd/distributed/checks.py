@@ -68,6 +68,16 @@ def root_of(group: Any, rank: int | None, group_rank: int | None, function: str,
     return group_rank
 
 
+def tag(group: ProcessGroup, given: Any) -> None:
+    """TypeError for what is no int, RuntimeError for a negative one and one that MPI does not take."""
+    fits("", (given, int))
+    if given < 0:
+        raise RuntimeError("Tag must be nonnegative")
+    most = group.mpi.COMM_WORLD.Get_attr(group.mpi.TAG_UB) if group.mpi is not None else given
+    if given > most:
+        raise RuntimeError(f"Tag must be at most {most}, as MPI takes no greater ones, got {given}")
+
+
 def number(group: ProcessGroup) -> int:
     """0 for the group of all."""
     return group.number

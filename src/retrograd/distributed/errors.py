@@ -22,5 +22,10 @@ class QueueEmptyError(DistStoreError):
     """The queue of a store is empty."""
 
 
+def of_backend(error: BaseException) -> BaseException:
+    """The error to raise: DistBackendError with MPI's text for one of MPI's."""
+    return DistBackendError(str(error)) if type(error).__module__ == "mpi4py.MPI" else error
+
+
 for _error in (DistError, DistBackendError, DistNetworkError, DistStoreError, QueueEmptyError):
     _error.__module__ = __package__                         # as PyTorch prints them

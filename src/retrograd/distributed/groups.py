@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
+from operator import index
 from typing import Any
 
 from .alone import Alone, mpi4py_MPI
@@ -102,6 +103,8 @@ def init_process_group(
     size = launched[1] if launched is not None else max(world_size, 1)
     if world_size not in (-1, size):
         raise ValueError(f"world_size is {world_size}, but mpiexec started {size} processes: retrograd launch -n {world_size}")
+    if rank != -1 and not 0 <= rank < size:
+        raise ValueError(f"rank {rank} is none of a world of {size}")
     tell_once(backend, size)
     with all_within(limit) if launched is not None and size > 1 else nullcontext():
         comm = connected(rank if rank >= 0 else int(os.environ["RANK"])) if size > 1 else Alone()
@@ -239,7 +242,7 @@ def new_group(
     """
     whole = world.default()
     is_time(timeout)
-    chosen = list(whole.ranks) if ranks is None else sorted(ranks) if sort_ranks else list(ranks)
+    chosen = list(whole.ranks) if ranks is None else [index(rank) for rank in (sorted(ranks) if sort_ranks else ranks)]
     if len(chosen) > whole.n:
         raise ValueError("the new group's world size should be less or equal to the world size set by init_process_group")
     if len(set(chosen)) != len(chosen):

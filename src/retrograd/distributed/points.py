@@ -10,7 +10,7 @@ import numpy as np
 
 from . import checks
 from .collectives import writing
-from .errors import DistBackendError
+from .errors import DistBackendError, of_backend
 from .groups import get_global_rank, warn_outside
 from .process_group import ProcessGroup, found, is_time, outside
 from .work import Work
@@ -34,7 +34,7 @@ class Received(Work):
                 if not self._request.Test(self._status):
                     return False
             except Exception as error:
-                self._error = error
+                self._error = of_backend(error)
             if self._source == ANY and self._error is None:
                 self._source = self._status.Get_source()
             self._end()
@@ -50,6 +50,7 @@ def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, 
     pg = found(group)
     if to == pg.place:
         raise ValueError("Invalid destination rank: destination rank should not be the same as the rank of the current process.")
+    checks.tag(pg, tag)
     sent = checks.block(tensor.array)
     return pg.start("send", pg.comm.Isend, (checks.plain(sent),), [tensor], None, sent.nbytes, dest=to, tag=tag)
 
@@ -66,6 +67,7 @@ def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, 
         raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
     if pg.mpi is None:
         raise RuntimeError("irecv: there is no other rank that could send something")
+    checks.tag(pg, tag)
     got = np.empty_like(checks.block(tensor.array))
     pg.calls += 1
     pg.watch.enter(pg, "recv")

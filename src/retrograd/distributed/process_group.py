@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from .alone import Alone, mpi4py_MPI
+from .errors import of_backend
 from .reducing import MPI_NAMES, RedOpType
 from .stores import Store
 from .watch import Watch
@@ -81,10 +82,10 @@ class ProcessGroup:
         self.watch.enter(self, name)            # while the messages move
         try:
             over = soon(request.Test)
-        except BaseException:
+        except BaseException as error:
             self.watch.leave()
             self.compare(number)
-            raise
+            raise of_backend(error) from None
         if not over:
             Work(self, name, [request], outputs, finish, number=number).wait()
             return None

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from ..futures import Future
+from .errors import of_backend
 
 EAGER = 100             # questions before other processes get a turn
 PATIENT = 0.02          # seconds of waiting after which it sleeps between questions
@@ -61,7 +62,7 @@ class Work:
                     return False
                 self._requests.pop()
         except Exception as error:
-            self._error = error
+            self._error = of_backend(error)
         self._end()
         return True
 
