@@ -89,6 +89,7 @@ def main(folder):
     train("unused", made(True), ("a", "b", "ab") if r else ("a", "ab", "b"), find_unused_parameters=True)
     train("small buckets", made(), bucket_cap_mb=0.0001)
     train("no buffers", made(), broadcast_buffers=False)
+    parts(r)
     refusals(r)
     own_buffers(r)
     no_sync(r)
@@ -99,6 +100,29 @@ def main(folder):
         os._exit(0)                             # PyTorch waits for ever here, after models whose last pass was not complete
     d.barrier()
     d.destroy_process_group()
+
+
+def parts(r):
+    """Outputs that the loss does not use, with find_unused_parameters; and parameters that are to be left alone."""
+    model = nn.ModuleList([nn.Linear(4, 2), nn.Linear(4, 2)])
+    with torch.no_grad():
+        for p in model.parameters():
+            p.fill_(0.3)
+    model.forward = lambda x: [layer(x) for layer in model]
+    ddp = DDP(model, find_unused_parameters=True)
+    for step in range(4):
+        outputs = ddp(batch(step, r))
+        (outputs[0].sum() if step < 2 + r else outputs[0].sum() + outputs[1].pow(2).sum()).backward()
+        LINES.append(f"part of the outputs {step}: {[p.grad is None for p in model.parameters()]} "
+                     f"{rounded(p.grad for p in model.parameters())}")
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+    with torch.no_grad():
+        for p in model.parameters():
+            p.fill_(0.3 + r)
+    DDP._set_params_and_buffers_to_ignore_for_model(model, ["1.bias"])
+    ddp = DDP(model)
+    ddp(batch(0, r)).pow(2).sum().backward()
+    LINES.append(f"ignored: {rounded(model.parameters())} {rounded(p.grad for p in model.parameters())}")
 
 
 def refusals(r):

@@ -194,6 +194,11 @@ class DistributedDataParallel(Module, Joinable):
         """The ranks that average."""
         return self.process_group
 
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Any, params_and_buffers_to_ignore: Any) -> None:
+        """Names of what DistributedDataParallel(module) is to leave alone."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
     def _set_static_graph(self) -> None:
         """static_graph=True, later."""
         self.static_graph = self.reducer.static = True

@@ -125,11 +125,21 @@ class Reducer:
         if self.static:
             self.count(index)
             return
+        if self.find_unused and not self.unfinished:
+            queue_callback(self.end_of_pass)
         self.unfinished = True
         unused, self.unused = self.unused, []
         for other in unused:
             self.mark(other)
         self.mark(index)
+
+    def end_of_pass(self) -> None:
+        """find_unused_parameters: what the outputs reach and the loss does not is unused, too."""
+        missing = [i for i in range(len(self.params)) if i not in self.ready]
+        for index in missing:
+            self.mark(index, last=False)
+        if missing:
+            self.finish()
 
     def count(self, index: int) -> None:
         """static_graph: the first pass counts how often a parameter's hook fires; afterwards that often is once."""
