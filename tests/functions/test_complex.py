@@ -114,12 +114,23 @@ F.multilabel_soft_margin_loss(z, x) | F.hinge_embedding_loss(x, z) | F.hinge_emb
 F.gaussian_nll_loss(z, z * 1j, x.abs()) | F.gaussian_nll_loss(z, x, x.abs(), full=True, reduction="none")
 F.gaussian_nll_loss(x, z, 0.5) | F.gaussian_nll_loss(z, z, z) | F.gaussian_nll_loss(z, z, 0.5) | F.gaussian_nll_loss(z, z, -0.5)
 pickle.loads(pickle.dumps(torch.nn.Parameter(z.conj()))).is_conj()
-z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j)
+z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j) | z.logcumsumexp(0) | z[0].logcumsumexp(0)
+torch.view_as_complex(torch.ones(5)[1:].view(2, 2)) | torch.view_as_complex(torch.ones(3, 4)[:, 1:3])
+torch.linalg.vector_norm(z, dtype=torch.float) | torch.linalg.vector_norm(x, dtype=torch.cfloat) | torch.norm(x, 1j)
+torch.linalg.matrix_norm(torch.outer(x, x), dtype=torch.cfloat) | torch.dist(x, x, 1j) | torch.renorm(torch.outer(x, x), 1j, 0, 1)
+torch.addmm(x, torch.outer(x, x), torch.outer(x, x), beta=1j) | torch.addmm(x, torch.outer(x, x), torch.outer(x, x), alpha=2+0j)
+torch.addmv(x, torch.outer(x, x), x, alpha=1j) | torch.addr(x, x, x, alpha=1j) | torch.outer(x, x).addr_(x, x, alpha=1j)
+torch.add(x, x, alpha=1j) | x.sub(1, alpha=1j) | torch.add(i, i, alpha=1j) | x.index_add(0, i - 1, x, alpha=1j)
+torch.addcdiv(x, x, x, value=1j) | torch.lerp(x, x, 1j) | torch.lerp(x, x + 1, 0.5 + 0j) | F.leaky_relu(x, 1j)
+F.leaky_relu(x, 2 + 0j) | F.elu(x, 1j) | F.celu(x, 1j) | F.softplus(x, 1j) | F.softplus(x, 1, 1j) | F.softshrink(x, 1j)
+F.hardshrink(x, 1j) | F.rrelu(x, 1j, 2) | F.threshold(x, 1j, 0) | F.threshold(x, 1 + 0j, 2 + 0j) | x.clamp(1j) | x.clamp(1 + 0j)
+x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """
 x += 1j | x[0] = 1j | x.fill_(1j) | x.mul_(z) | z += x | z[0] = 5 | z[0] = 1j | z[:2] = x[:2] | z[x > 0] = 0 | z.fill_(2j)
 z.real.zero_() | z.imag += x | z.imag = x | z.real = 7 | torch.view_as_real(z)[:, 1] *= x | z.conj_physical_() | z.copy_(x)
 z.zero_() | z.neg_() | z.exp_() | z.abs_() | z.normal_() | z.uniform_() | torch.add(x, x, out=z) | torch.exp(z, out=x)
+x[x > 0] = z[0] | i[i > 1] = z[0] | x[x > 0] = 2 + 0j | x.fill_(2 + 0j) | x[:2] = 2 + 0j
 z.sgn_() | z.sub_(1j, alpha=2) | z.index_add_(0, i - 1, w.cfloat())
 """
 
@@ -239,11 +250,18 @@ def test_a_complex_loss_is_refused(torch: Any) -> None:
 
 
 @both
-def test_the_imaginary_part_is_dropped_with_a_warning(torch: Any) -> None:
+@pytest.mark.parametrize("call", [
+    "z.to(torch.float32)", "z.sum(dtype=torch.float32)", "z.sum(0, dtype=torch.float16)", "z.mean(dtype=torch.float32)",
+    "z.prod(dtype=torch.float32)", "z.cumsum(0, dtype=torch.float32)", "z.cumprod(0, dtype=torch.float32)",
+    "torch.sum(z, 0, out=x[0])", "torch.softmax(z, 0, dtype=torch.float32)", "x.copy_(z)", "x.__setitem__(0, z[0])",
+    "x.__setitem__(slice(None), z)"])
+def test_the_imaginary_part_is_dropped_with_a_warning(torch: Any, call: str) -> None:
+    names = {"torch": torch, "z": torch.tensor([1 + 2j]), "x": torch.zeros(1)}
     torch.set_warn_always(True)
     try:
-        with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary part"):
-            assert torch.tensor([1 + 2j]).to(torch.float32).tolist() == [1.0]
+        with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary part") as said:
+            y = eval(call, names)
+        assert len(said) == 1 and (names["x"] if y is None else y).item() == 1
     finally:
         torch.set_warn_always(False)
 

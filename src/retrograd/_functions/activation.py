@@ -11,13 +11,13 @@ from .. import random
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._engine.warn import warn
+from .._engine.warn import warn, warn_discarded
 from .._rules import activation, arith, pointwise, shape
 from .._rules.cast import cast
 from .._rules.index import check_number
 from .._rules.softmax import LogSoftmaxBackward0, SoftmaxBackward0
 from .._tensor import dtypes
-from .arguments import dim_of, finish, kernel, real_only, tensor
+from .arguments import DOUBLE, dim_of, finish, kernel, real_number, real_only, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented
@@ -64,6 +64,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """input where positive, else negative_slope * input."""
     x = floating(input, "leaky_relu", "leaky_relu_cpu")
+    negative_slope = real_number(negative_slope, x.array.dtype)
     if inplace:
         return activation.LeakyReluBackward1(negative_slope).run_(x)
     return activation.LeakyReluBackward0(negative_slope).run(x)
@@ -80,6 +81,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
 
 def scaled_elu(x: TensorBase, alpha: float, scale: Any, inplace: bool) -> Any:
+    alpha = real_number(alpha, x.array.dtype)
     if inplace:
         return activation.EluBackward1(alpha, scale, 1).run_(x)
     return activation.EluBackward0(alpha, scale, 1).run(x)
@@ -90,6 +92,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     x = floating(input, "celu", "elu_cpu")
+    alpha = real_number(alpha, DOUBLE)
     return activation.CeluBackward1(alpha).run_(x) if inplace else activation.CeluBackward0(alpha).run(x)
 
 
@@ -112,7 +115,8 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; input itself where beta * input > threshold."""
-    return activation.softplus(floating(input, "softplus", "softplus_cpu"), beta, threshold)
+    x = floating(input, "softplus", "softplus_cpu")
+    return activation.softplus(x, real_number(beta, x.array.dtype), real_number(threshold, x.array.dtype))
 
 
 def softsign(input: Any) -> Any:
@@ -147,6 +151,7 @@ def tanhshrink(input: Any) -> Any:
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards 0 by lambd, 0 where it would cross 0."""
     x = floating(input, "softshrink", "softshrink_check")
+    lambd = real_number(lambd, DOUBLE)
     if not lambd >= 0:
         d = x.array.dtype
         raise RuntimeError(
@@ -158,7 +163,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """input, but 0 in [-lambd, lambd]."""
     x = floating(input, "hardshrink", "hardshrink_cpu")
-    return activation.HardshrinkBackward0(lambd).run(x)
+    return activation.HardshrinkBackward0(real_number(lambd, x.array.dtype)).run(x)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False, *, out: Any = None) -> Any:
@@ -167,6 +172,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False,
     if inplace:
         return threshold_(x, threshold, value)
     threshold = limit_of(x, threshold, value)
+    value = real_number(value, x.array.dtype)
     return finish(activation.ThresholdBackward0(threshold, value).run(x), out, "threshold", x)
 
 
@@ -183,8 +189,8 @@ def limit_of(x: TensorBase, threshold: Any, value: Any) -> Any:
     check_number(value, dtype)
     if dtype.kind in "iu":
         check_number(threshold, dtype)
-        return int(threshold)
-    return threshold
+        return int(threshold.real)
+    return real_number(threshold, dtype)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
@@ -232,6 +238,7 @@ def rrelu(
     generator: Any = None,
 ) -> Any:
     """Leaky relu; in training each negative element draws its slope from [lower, upper], else it is their mean."""
+    lower, upper = (real_number(bound, DOUBLE) for bound in (lower, upper))
     for side, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {side} bound must be finite, got {bound:g}")
@@ -286,6 +293,7 @@ def soft(name: str, op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
         x = arith.neg(x)
     if dtype is not None:
         to = dtypes.to_numpy(dtype, name)
+        warn_discarded(x.array.dtype, to)
         x = x if x.array.dtype == to else cast(x, to)
     if x.array.dtype.kind not in "fV" and x.array.size:
         head = "log_" if name == "log_softmax" else ""

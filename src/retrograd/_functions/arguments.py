@@ -11,6 +11,8 @@ from .._engine import names, promote, views
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, overlaps
+from .._engine.warn import warn_discarded
+from .._rules.index import check_number
 from .._tensor import dtypes
 from .outs import write_out as write_out
 
@@ -149,7 +151,19 @@ def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
     want = dtypes.to_numpy(dtype, function)
     if want.kind in "iub" and recording(x):
         raise RuntimeError(f"Autograd not support dtype: {names.SCALAR[want.name]}")
+    warn_discarded(x.array.dtype, want)
     return None if want == x.array.dtype and x.array.dtype.kind in "fcV" else want
+
+
+DOUBLE = np.dtype(np.float64)
+
+
+def real_number(value: Any, dtype: Any) -> Any:
+    """value; its real part where it is complex and dtype is not.  RuntimeError where that is not all of it."""
+    if not isinstance(value, complex) or dtype.kind in "cb":
+        return value
+    check_number(value, dtype)
+    return value.real
 
 
 def is_int(value: Any) -> bool:

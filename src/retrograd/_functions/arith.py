@@ -82,8 +82,10 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
     dtype = promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)])
     if isinstance(alpha, bool) and dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and dtype.kind in "iub":
+    if isinstance(alpha, (float, complex)) and dtype.kind in "iub":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and dtype.kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     dtypes.check_long(alpha)
     check_number(-alpha if "sub" in function else alpha, dtype)     # as PyTorch, which adds the negative
     if dtype.kind not in "fcV":

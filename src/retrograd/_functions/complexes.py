@@ -10,6 +10,7 @@ from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase, wrap
 from .._rules import complexes, create, index
 from .arguments import tensor
+from .memory import storage_offset
 from .outs import write_out
 
 
@@ -64,6 +65,8 @@ def view_as_complex(input: Any) -> Any:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % (2 * x.itemsize) for s, n in zip(x.strides[:-1], x.shape) if n > 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if storage_offset(input) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     if x.dtype.itemsize == 2:
         raise NotImplementedError("retrograd has no tensors of torch.complex32: write .float() first")
     return complexes.ViewAsComplexBackward0().run(input)

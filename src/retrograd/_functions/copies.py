@@ -9,13 +9,12 @@ import numpy as np
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import OVERLAP, apart, repeats
-from .._engine.warn import warn
+from .._engine.warn import warn, warn_discarded
 from .._missing import dtypes as more
 from .._rules import cast, index
 from .._rules import create as ops
 from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
-from .._tensor.settings import once
 from .._tensor.size import Size
 from . import create, fromdata, meta
 from .arguments import refused
@@ -23,7 +22,6 @@ from .memory import shown
 from .parsing import StorageBase, refuse_edit
 
 NAMED = {name.removeprefix("torch.") for name in names.TENSOR.values()}       # FloatTensor, ...
-DISCARDS = "Casting complex values to real discards the imaginary part"
 OPTIONS = (
     "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
     "memory_format=(nullopt))")
@@ -54,7 +52,7 @@ def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
         raise RuntimeError(
             f"output with shape {list(want)} doesn't match the broadcast shape {list(np.broadcast_shapes(have, want))}")
     if isinstance(other, TensorBase):
-        warn_discarded(other, input.array.dtype)
+        warn_discarded(other.array.dtype, input.array.dtype)
     return index.copy_(input, other)
 
 
@@ -76,12 +74,6 @@ def mismatch(want: Any, have: Any) -> RuntimeError:
                 f"The size of tensor a ({want[-i]}) must match the size of tensor b ({have[-i]}) at non-singleton "
                 f"dimension {n - i}")
     return RuntimeError(f"output with shape {list(want)} doesn't match the broadcast shape {list(have)}")
-
-
-def warn_discarded(x: TensorBase, want: Any) -> None:
-    """A warning, once, where complex numbers lose their imaginary part."""
-    if x.array.dtype.kind == "c" and want.kind not in "cb" and once(DISCARDS):
-        warn(DISCARDS)
 
 
 def fill_(input: Any, value: Any) -> Any:
@@ -142,8 +134,8 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
     if layout is not None:
         dtypes.check_format(layout, input.array.ndim)
     want = None if dtype is None else dtypes.to_numpy(dtype, "to")
-    if input.array.dtype.kind == "c" and want is not None:
-        warn_discarded(input, want)
+    if want is not None:
+        warn_discarded(input.array.dtype, want)
     if want is None or want == input.array.dtype:
         out = cast.cast(input, input.array.dtype) if copy else input
     else:

@@ -11,11 +11,10 @@ import numpy as np
 
 from .._engine import promote
 from .._engine.tensor import TensorBase, wants_grad, wrap
-from .._engine.warn import warn
+from .._engine.warn import warn, warn_once
 from .._rules import cast
 from .._rules.index import check_number
 from .._tensor import check_export, dtypes, warn_scalar
-from .._tensor.settings import warn_once
 from .arguments import flag
 
 DEEPEST = 64                                                    # dimensions of a NumPy array

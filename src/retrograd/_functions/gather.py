@@ -9,13 +9,13 @@ from .._engine import names, promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import guard
+from .._engine.warn import warn_once
 from .._kernels import kernel
 from .._rules import gather as ops
 from .._rules import index as language
 from .._rules import indexed, masks, shape
 from .._tensor import dtypes
-from .._tensor.settings import warn_once
-from .arguments import aliased, dim_of, finish, read_first, real_only, scalar_name, separate, sized, tensor
+from .arguments import aliased, dim_of, finish, read_first, real_number, real_only, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
 from .fromdata import check_room
 from .shape import reshaped
@@ -286,6 +286,7 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
         kernel_for("index_func_", x, "b")
     if inplace:
         separate(x, index, b, once=True)
+    alpha = real_number(alpha, x.array.dtype)
     whole = x.array.dtype.kind in "iu" and x.array.size
     if whole and len(sizes) < 2:                        # before an index is looked at
         language.check_number(alpha, x.array.dtype)
@@ -435,6 +436,9 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
         separate(x, index)
     i = i.reshape(-1)
     n = length(x, at)
+    given: Any = value.array.dtype.kind == "c" if isinstance(value, TensorBase) else isinstance(value, complex)
+    if given and x.array.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if i.size and x.array.size and not isinstance(value, TensorBase):
         language.check_number(value, x.array.dtype)
     if i.size and (i.min() < -n or i.max() >= n):

@@ -9,10 +9,9 @@ import numpy as np
 from .._engine import names, promote
 from .._engine.modes import inference_on
 from .._engine.tensor import TensorBase, wrap
-from .._engine.warn import warn
+from .._engine.warn import once, warn
 from .._rules import arith, cast, compare, index, join, masks, shape
 from .._tensor import dtypes
-from .._tensor.settings import once
 from .arguments import aliased, dim_of, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 

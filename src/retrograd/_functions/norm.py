@@ -9,6 +9,7 @@ from .._engine import names
 from .._engine.modes import grad_on, modes
 from .._engine.op import recording
 from .._engine.tensor import bump, wants_grad, wrap
+from .._engine.warn import warn_discarded
 from .._kernels import kernel
 from .._rules import arith, cast, create, moves, norm, number, pad, pointwise, shape
 from .._rules import reduce as sums
@@ -16,7 +17,6 @@ from .._rules.linalg import count
 from .._rules.shape import fold
 from . import reduce
 from .arguments import finish, tensor
-from .copies import warn_discarded
 from .pool import avg_pool2d, avg_pool3d
 
 quick_rms_norm = kernel("rms_norm")
@@ -282,7 +282,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     y = wide * pointwise.rsqrt(number.AddBackward1(small).run(square))
     if weight is not None:
         y = y * weight
-    warn_discarded(y, own)
+    warn_discarded(y.array.dtype, own)
     return in_rows(y if y.array.dtype == own else cast.cast(y, own))
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, check_cast, repeats
+from .._engine.warn import warn_once
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
 from .._tensor import dtypes
-from .._tensor.settings import warn_once
-from .arguments import finish, read_first, tensor
+from .arguments import DOUBLE, finish, read_first, real_number, tensor
 from .rows import both
 
 Function = Callable[..., Any]
@@ -225,6 +225,9 @@ arctan2, arctan2_ = globals()["atan2"], globals()["atan2_"]
 
 def operation(tensors: Any, number: Any, a: Any, b: Any) -> Any:
     """(op, operands) of two tensors, or of a tensor and a number."""
+    if isinstance(b, complex):
+        name = tensors.__name__.partition("Backward")[0].lower()
+        raise not_implemented(f"{name}_cpu", promote.result_dtype([a.array, b]))
     return (tensors(), a, b) if isinstance(b, TensorBase) else (number(b), a)
 
 
@@ -259,7 +262,8 @@ def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     if input.array.dtype.kind in "iub":
         raise not_implemented("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input.array.dtype)
     if not several:
-        return binary.LerpBackward0(float(weight) if input.array.dtype.kind != "c" else complex(weight)), input, end
+        weight = complex(weight) if input.array.dtype.kind == "c" else float(real_number(weight, input.array.dtype))
+        return binary.LerpBackward0(weight), input, end
     binary.together([input.array, end.array, weight.array])
     return binary.LerpBackward1(), [input, end, weight]
 
@@ -290,6 +294,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any 
     """input + value * tensor1 / tensor2; not for integers."""
     if tensor1.array.dtype.kind in "iub" and tensor2.array.dtype.kind in "iub":
         raise RuntimeError(ADDCDIV_INT)
+    value = real_number(value, promote.result_dtype([input.array, tensor1.array, tensor2.array]))
     return binary.AddcdivBackward0(value), [input, tensor1, tensor2]
 
 
@@ -300,6 +305,9 @@ def check_bounds(x: TensorBase, low: Any, high: Any) -> bool:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(given[0], TensorBase):
         return True
+    if x.array.dtype.kind not in "fV" and any(isinstance(n, complex) for n in given):
+        raise NotImplementedError("clamp is not supported for complex types")
+    given = [real_number(n, DOUBLE) for n in given]
     common = promote.result_dtype([x.array, *given])
     for n in given:
         check_number(n, common)
@@ -313,13 +321,14 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     """input raised to min and lowered to max (numbers, or tensors that broadcast); both bounds pass the gradient."""
     if check_bounds(input, min, max):
         return rounding.ClampBackward0().run([input, min, max])
-    return choose.clamp(input, min, max)
+    return choose.clamp(input, real_number(min, DOUBLE), real_number(max, DOUBLE))
 
 
 def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     """In place: clamp."""
     if check_bounds(input, min, max):
         return rounding.ClampBackward0().run_([input, min, max])
+    min, max = real_number(min, DOUBLE), real_number(max, DOUBLE)
     clamp_cast(input, min, max)
     return choose.clamp_(input, min, max)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._engine import names, views
+from .._engine import names, promote, views
 from .._engine.tensor import TensorBase
 from .._rules import affine as forms
 from .._rules import complexes, create, linalg, shape
@@ -13,7 +13,7 @@ from .._rules.cast import cast
 from .._rules.linalg import count
 from .._rules.shape import fold
 from .._tensor import dtypes
-from .arguments import dim_of, finish, sized, tensor
+from .arguments import dim_of, finish, real_number, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of
 
@@ -115,7 +115,15 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, out
 
 def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any, alpha: Any, out: Any) -> Any:
     xs = [check(input, name), check(a, name, names[0], 2), check(b, name, names[1], 3)]
-    return finish(op(beta, alpha).run(xs), out, name, *xs)
+    return finish(op(*factors(xs, beta, alpha)).run(xs), out, name, *xs)
+
+
+def factors(xs: list[Any], beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """beta and alpha, which are real if the tensors are."""
+    if not isinstance(beta, complex) and not isinstance(alpha, complex):
+        return beta, alpha
+    dtype = promote.result_dtype([x.array for x in xs])
+    return real_number(beta, dtype), real_number(alpha, dtype)
 
 
 def in_place(op: Any, name: str, names: Any) -> Any:
@@ -138,13 +146,13 @@ def in_place(op: Any, name: str, names: Any) -> Any:
                 f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
         if name == "addbmm_" and len(sa) == len(sb) == 3 and have != (full := (sa[1], sb[2])):
             views.guard(xs[0], False)                   # PyTorch resizes it
-            y = op(beta, alpha).run(xs)
+            y = op(*factors(xs, beta, alpha)).run(xs)
             if y.requires_grad:
                 raise RuntimeError(
                     f"output with shape {list(have)} doesn't match the broadcast shape {list(full)}")
             input.resize_(full)
             return input.copy_(y)
-        return op(beta, alpha).run_(xs)
+        return op(*factors(xs, beta, alpha)).run_(xs)
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In place: {name[:-1]}."
     return method

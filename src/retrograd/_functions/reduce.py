@@ -173,6 +173,7 @@ def vector_norm(
     if not is_float(x):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
+    refuse_complex(ord)
     if ord < 0 or ord == math.inf:
         nonempty(ord, x.array.shape, dim)
     want = wider(x, dtype, "linalg.vector_norm")
@@ -180,6 +181,11 @@ def vector_norm(
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))
     return moment.norm(x, ord, dims, keepdim, want)
+
+
+def refuse_complex(ord: Any) -> None:
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
 
 
 def nonempty(ord: Any, shape: Any, dim: Any) -> None:
@@ -201,6 +207,9 @@ def wider(x: TensorBase, dtype: Any, function: str) -> Any:
     want, have = dtypes.to_numpy(dtype, function), x.array.dtype
     if want.kind not in "fcV":
         raise RuntimeError(f"{function}: dtype should be floating point or complex, but got {dtypes.of(want).scalar}")
+    if (want.kind == "c") != (have.kind == "c"):
+        kind = "complex" if have.kind == "c" else "real"
+        raise RuntimeError(f"{function}: dtype should be {kind} for {kind} inputs, but got {dtypes.of(want).scalar}")
     if promote.promote_types(have, want) != want:
         raise RuntimeError(
             f"{function}: the dtype of the input ({scalar_name(x)}) should be convertible without narrowing to the specified "
@@ -215,6 +224,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
     if not is_float(input) and not is_float(other):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {scalar_name(input)} instead.")
+    refuse_complex(p)
     if p < 0 or p == math.inf:
         nonempty(p, np.broadcast_shapes(input.array.shape, other.array.shape), None)
     return moment.dist(input, other, p)
@@ -222,6 +232,8 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
 
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> Any:
     """Slices along dim whose p-norm exceeds maxnorm, scaled down to it."""
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if not maxnorm >= 0:

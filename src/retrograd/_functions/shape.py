@@ -11,13 +11,13 @@ import numpy as np
 from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase
 from .._engine.views import address
+from .._engine.warn import warn_once
 from .._rules import complexes, create, diagonals, slices
 from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
 from .._tensor import dtypes
 from .._tensor.owner import owner
-from .._tensor.settings import warn_once
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import warn_once
 from .._rules import complexes, fourier, index, pad
-from .._tensor.settings import warn_once
 from . import fourier as transforms
 from .arguments import flag
 from .pad import pad as padded

@@ -74,7 +74,7 @@ class FillBackward2(Unary):
         self.number: Any = number
 
     def forward(self, x: Array) -> Array:
-        return np.full_like(x, np.asarray(self.number).astype(x.dtype))
+        return np.full_like(x, cast.converted(np.asarray(self.number), x.dtype))
 
     def overlapped(self) -> Optional[str]:
         return ""

@@ -17,7 +17,7 @@ from .._engine.op import edge, recording, shown, watch
 from .._engine.region import address
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import guard, separate
-from .._engine.warn import warn
+from .._engine.warn import warn, warn_discarded
 from .._kernels import kernel
 
 np: Final[Any] = numpy
@@ -228,6 +228,8 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
             separate(part, value)
         if value.array.ndim > 1:
             value = without_lead(value)
+        if filling and value.array.dtype.kind == "c":
+            check_number(value.array.item(), part.array.dtype)
         rest = bounded(rest, sizes, value, part.array.dtype)
         if isinstance(value, TensorBase) and not filling and value.array.dtype != part.array.dtype:
             check_value(value, np.broadcast_to(np.zeros((), np.bool_), sizes)[rest].shape, part.array.dtype)
@@ -249,6 +251,7 @@ def assign(part: TensorBase, value: Value) -> None:
         else:
             copy_(part, value)
         return
+    warn_discarded(value.array.dtype, part.array.dtype)
     sizes: Shape = value.array.shape
     if sizes == have:
         copy_(part, value)

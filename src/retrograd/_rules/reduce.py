@@ -98,8 +98,8 @@ def sum_over(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
             return complex_total(x).reshape((1,) * x.ndim if keepdim else ())
         return add_reduce(x, dim, None, None, keepdim)
     if dtype.itemsize == 2 and dtype.kind in "fV":
-        return add_reduce(x, dim, np.float32, None, keepdim).astype(dtype)
-    return add_reduce(x.astype(dtype), dim, dtype, None, keepdim)
+        return add_reduce(cast.converted(x, promote.SINGLE), dim, None, None, keepdim).astype(dtype)
+    return add_reduce(cast.converted(x, dtype), dim, dtype, None, keepdim)
 
 
 def complex_total(x: Array) -> Array:
@@ -183,7 +183,7 @@ def count_of(sizes: Shape, dims: Shape) -> int:
 
 def mean_of(x: Array, dim: Any, keepdim: bool, n: int, dtype: Any) -> Array:
     if dtype is not None and dtype is not x.dtype:
-        x = x.astype(dtype)
+        x = cast.converted(x, dtype)
     if x.dtype.itemsize == 2:
         return packed(np.true_divide(add_reduce(x, dim, np.float32, None, keepdim), np.float32(n)).astype(x.dtype))
     total_ = sum_over(x, dim, keepdim, None) if x.dtype.kind == "c" else add_reduce(x, dim, None, None, keepdim)
@@ -275,7 +275,7 @@ class ProdBackward1(Unary):
 
 def product(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
     if dtype is not None:
-        x = x.astype(dtype)
+        x = cast.converted(x, dtype)
     if x.dtype.kind in "iub":
         return packed(np.multiply.reduce(x, dim, np.int64 if dtype is None else dtype, None, keepdim))
     if x.dtype.itemsize == 2:

@@ -190,17 +190,19 @@ def record(how: Any, x: Array, dim: int) -> Any:
 def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
     if dtype is None:
         dtype = np.dtype(np.int64) if x.dtype.kind in "iub" else x.dtype
+    if x.dtype is not dtype:
+        x = cast.converted(x, dtype)
     if x.ndim == 0:
-        return np.array(x).astype(dtype)
+        return np.array(x)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return packed(how.accumulate(x.astype(np.float32), dim).astype(dtype))
     if dtype.char in WIDER:                                 # carried in double, as PyTorch does
         if dtype.kind == "c" and how is np.add:
-            parts = quick_cumsum(parts_of(packed(x.astype(dtype, copy=False))), dim)
+            parts = quick_cumsum(parts_of(packed(x)), dim)
             if parts is not None:
                 return whole_of(parts)
-        return packed(how.accumulate(x.astype(dtype, copy=False), dim, WIDER[dtype.char]).astype(dtype))
-    return packed(how.accumulate(x.astype(dtype, copy=False), dim, dtype))
+        return packed(how.accumulate(x, dim, WIDER[dtype.char]).astype(dtype))
+    return packed(how.accumulate(x, dim, dtype))
 
 
 def from_end(g: Value, dim: int) -> Value:

@@ -26,12 +26,11 @@ from .._engine.tensor import (
     write_grad,
 )
 from .._engine.views import address, refresh
-from .._engine.warn import warn
+from .._engine.warn import once, warn
 from .._missing import Absent
 from .._rules import create
 from . import dtypes, printing, size
 from .owner import owner
-from .settings import once
 
 if TYPE_CHECKING:
     from .._typing.methods import Methods  # those that _functions gives it

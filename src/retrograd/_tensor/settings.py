@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .._engine.warn import warn
+from .._engine.warn import said
 from . import dtypes
 
 __all__ = [
@@ -24,7 +24,7 @@ class Settings:
     """What was set."""
 
     interop = 1
-    deterministic = warn_only = warn_always = False
+    deterministic = warn_only = False
     precision = "highest"
 
 
@@ -36,22 +36,6 @@ class Devices(threading.local):
 
 
 chosen = Devices()
-said: set[str] = set()
-
-
-def once(text: str) -> bool:
-    """Is a warning due that comes once per process?  After set_warn_always it always is."""
-    if Settings.warn_always:
-        return True
-    due = text not in said
-    said.add(text)
-    return due
-
-
-def warn_once(text: str) -> None:
-    """A warning at the user's line, once per process."""
-    if once(text):
-        warn(text)
 
 
 def positive(n: Any, function: str) -> int:
@@ -128,12 +112,12 @@ def set_flush_denormal(mode: bool) -> bool:
 
 def set_warn_always(b: bool) -> None:
     """Kept: our warnings come as often as Python's filters let them."""
-    Settings.warn_always = bool(b)
+    said.always = bool(b)
 
 
 def is_warn_always_enabled() -> bool:
     """What set_warn_always was given."""
-    return Settings.warn_always
+    return said.always
 
 
 def set_default_device(device: Any) -> None:

@@ -15,12 +15,11 @@ from .._engine.modes import modes, state
 from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
-from .._engine.warn import warn
+from .._engine.warn import once, warn
 from .._missing import late_names
 from .._rules import cast
 from .._rules.index import ZERO_DIM
 from .._tensor.nodes import SavedTensor as SavedTensor
-from .._tensor.settings import once
 from .._tensor.size import Size
 from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
