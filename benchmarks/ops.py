@@ -80,8 +80,7 @@ WHY = (
     (r"sort|argsort|msort|median.*|nanmedian.*|mode|quantile|nanquantile|unique.*",
      "np.sort or np.argsort and take_along_axis are 70 to 97 % at 64 K, rows of 4, one by one; 3 to 12 NumPy calls at 64 floats"),
     (r"logcumsumexp",
-     "np.logaddexp.accumulate is 99 % at 64 K: libm's exp and log1p, each waiting for the one before; 8 NumPy calls for each "
-     "step of complex numbers"),
+     "np.logaddexp.accumulate is 99 % at 64 K: libm's exp and log1p, each waiting for the one before"),
     (r"cdist", "480 x 256: a difference for every term; PyTorch takes a product of matrices, in which digits cancel"),
     (r"logaddexp2", "exp and log in double, 3.4 ns a number: the result is right but for its last rounding"),
     (r"number // x|number % x", "where the quotient is beyond 2^53, as of denormals, libm's fmod finds it bit by bit"),
@@ -92,7 +91,6 @@ WHY = (
     (r"exp", "NumPy's loop takes 0.5 ns a number; on processors of Intel's PyTorch asks MKL, whose loop takes 0.2"),
     (r"cos|asinh|logsumexp|log_softmax", "denormal: products of such numbers take 150 cycles each on processors of Intel's"),
     (r"channel_shuffle|nonzero_static", "two views and a copy, or np.nonzero and np.stack, where PyTorch has one loop"),
-    (r"lerp|lerp_tensor", "complex numbers have no kernel: 3 NumPy passes for a number as weight, 13 for a tensor"),
     (r"eq_|ne_",
      "of complex numbers: 3 passes over their parts, then the bools are written as complex numbers, one by one"),
     (r"prod", "of complex numbers: np.multiply halves the row in vectors until 32 numbers are left, each time in new memory"),

@@ -12,6 +12,8 @@ import retrograd
 from retrograd import _kernels
 
 CALLS = "x * y | x / y | x * (2 - 3j) | x / (2 - 3j) | x / 3 | 3 / x | x.square() | x ** 2 | x ** -1 | x.reciprocal()"
+EACH = ("x.cumsum(1) | x.cumprod(1) | x.logcumsumexp(1) | torch.logaddexp(a, b) | torch.lerp(a, b, c) | "
+        "torch.addcmul(a, b, c, value=2) | torch.addcmul(a, b, c, value=1 - 2j)")
 EDGES = [0.0, -0.0, 1.0, -1.0, 1.5, 1e-38, -1e-40, 3e38, np.inf, -np.inf, np.nan]
 
 
@@ -21,9 +23,9 @@ def drawn(dtype: str) -> Any:
     return ((a + 1j * b) * sizes).astype(dtype)
 
 
-def edges(dtype: str) -> Any:
-    x = np.empty((len(EDGES), len(EDGES)), dtype)
-    x.real, x.imag = np.array(EDGES)[:, None], np.array(EDGES)
+def edges(dtype: str, parts: list[float] = EDGES) -> Any:
+    x = np.empty((len(parts), len(parts)), dtype)
+    x.real, x.imag = np.array(parts)[:, None], np.array(parts)
     return x.ravel()
 
 
@@ -44,6 +46,40 @@ def test_they_are_pytorchs_to_the_bit(call: str, dtype: str) -> None:
     for x, y in (drawn(dtype), drawn(dtype)[::-1]), (np.repeat(few, few.size), np.tile(few, few.size)):
         ours, theirs = (eval(call, {"x": lib.from_numpy(x.copy()), "y": lib.from_numpy(y.copy())}) for lib in (retrograd, torch))
         np.testing.assert_array_equal(bits(ours), bits(theirs))
+
+
+@native
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", EACH.split(" | "))
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_infinities_and_nan_are_pytorchs(call: str, dtype: str) -> None:
+    import torch
+
+    few = edges(dtype, [part for part in EDGES if part != -1e-40])
+    pairs = np.stack([np.repeat(few, few.size), np.tile(few, few.size)], 1)
+    for x in (pairs, pairs[~np.isposinf(pairs.real).any(1)]):
+        x = x[:len(x) // 16 * 16]               # whole vectors: PyTorch's loop over the rest rounds otherwise
+        parts = []
+        for lib in (retrograd, torch):
+            a, b, c = (lib.from_numpy(one.copy()) for one in (x[:, 0], x[:, 1], x[::-1, 0]))
+            parts.append(eval(call, {"x": lib.from_numpy(x.copy()), "a": a, "b": b, "c": c, "torch": lib}).numpy())
+        np.testing.assert_allclose(parts[0].real, parts[1].real, 1e-4, 1e-6)
+        np.testing.assert_allclose(parts[0].imag, parts[1].imag, 1e-4, 1e-6)
+
+
+@native
+@pytest.mark.oracle
+@pytest.mark.parametrize("shape", [(1, 700), (700, 1), (3, 5, 4), (9, 40), (40, 300), (0, 3), (3, 0)])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_running_results_along_each_dim(shape: tuple[int, ...], dtype: str) -> None:
+    import torch
+
+    rng = np.random.default_rng(0)
+    x = np.exp(1j * rng.uniform(-3, 3, shape) + rng.uniform(-0.1, 0.1, shape)).astype(dtype)
+    for name in ("cumsum", "cumprod", "logcumsumexp"):
+        for dim in range(len(shape)):
+            a, b = (getattr(lib, name)(lib.from_numpy(x.copy()), dim).numpy() for lib in (retrograd, torch))
+            np.testing.assert_allclose(a, b, 1e-3 if dtype == "complex64" else 1e-11, 1e-5 if dtype == "complex64" else 1e-13)
 
 
 @native

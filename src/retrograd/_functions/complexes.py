@@ -8,10 +8,12 @@ import numpy as np
 from .._engine import names
 from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase, wrap
-from .._rules import complexes, create, index
+from .._rules import cast, complexes, create, index
 from .arguments import tensor
 from .memory import storage_offset
 from .outs import write_out
+
+NUMBERS = (int, float, complex)             # `complex` is a function below
 
 
 def pair(real: Any, imag: Any, op: Any, out: Any, function: str) -> Any:
@@ -153,7 +155,12 @@ def isreal(input: Any) -> Any:
 def part_setter(which: Any) -> Any:
     def put(x: TensorBase, value: Any) -> None:
         part = which(x)
-        part.copy_(value) if isinstance(value, TensorBase) else part.fill_(value)
+        if not isinstance(value, TensorBase):
+            if not isinstance(value, NUMBERS):
+                raise index.unassignable(part, value)
+            index.check_number(value, part.array.dtype)
+            value = wrap(cast.converted(np.asarray(value), part.array.dtype))
+        part.copy_(value)
     return put
 
 

@@ -73,7 +73,7 @@ distances*        (a, b, 1.0, 2.0 or inf)                        inverses       
 kth               (x, k from 0) -> where in the last dim it is   middle      (x, skip NaN) -> where the lower median is
 first             (x, k, greatest) -> where the first k of the stable order are
 triangle          (x, offset, upper)                             bounds           (index) -> (least, greatest)
-gather            (x, dim, index)
+gather            (x, dim, index)                                choose           (mask, a, b) -> a where it holds, else b
 channel_stats*    (x (N, C, ...)) -> (mean, variance)            halves           (x) -> float32 as float16, float16 as float32
 channel_affine*   (x, mean, rstd, w or None, b or None)
 prelu*            (x (N, C, ...), w)                             masked_scatter   (x, mask, source)
@@ -92,7 +92,12 @@ lerp* lerp_into*  (a, b, w, 1 - w)                               blend*      (a,
 add_scaled* add_scaled_into* (a, b, factor)                      _into: a gets the result, and is it
 add_product* add_quotient*   (x, a, b, factor)
 smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
-complex_times complex_over   (a, b) -> a * b, a / b, of complex64 and complex128; one of them may be one number
+
+Of complex64 and complex128
+complex_times complex_over   (a, b) -> a * b, a / b; one of them may be one number
+complex_blend complex_add_product   (x, a, b, number): from x to a by b; x + a b number
+complex_products  (a, b) -> a @ b, for stacks of small matrices
+logcumsumexp      (x, dim), where no real part is inf; cumsum and cumprod take them, too
 """
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -171,7 +176,8 @@ NAMES: tuple[str, ...] = (
     "uniform", "keep", "integers", "permute", "pick", "poisson", "gammas",
     "binomials", "normal_groups", "normal_pairs", "move", "libm", "arange", "linspace", "powers")
 NAMES += (
-    "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
+    "cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "product", "flip", "choose", "triangle", "bounds", "gather",
+    "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3",
     "roll", "one_hot", "extreme", "logsumexp", "distances", "inverses", "kth", "middle", "first")
 NAMES += (      # element by element
@@ -180,7 +186,8 @@ NAMES += (      # element by element
     "angle", "nan_to_num", "lerp", "lerp_into", "blend", "add_scaled", "add_scaled_into", "add_product", "add_quotient",
     "smooth_l1", "huber", "elu",
     "softplus", "log_sigmoid", "rsqrt", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
-    "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide", "complex_times", "complex_over")
+    "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide", "complex_times", "complex_over",
+    "complex_blend", "complex_add_product", "complex_products")
 
 nn: Any
 try:

@@ -94,6 +94,13 @@ static inline int kind_of(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO(ARRAY(x)) ? type : -1;
 }
 
+/* NPY_CFLOAT or NPY_CDOUBLE for an array of ours, else -1. */
+static inline int complex_kind(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return -1;
+    const int type = PyArray_TYPE(ARRAY(x));
+    return (type == NPY_CFLOAT || type == NPY_CDOUBLE) && PyArray_ISCARRAY_RO(ARRAY(x)) ? type : -1;
+}
+
 static inline int same_shape(PyObject *a, PyObject *b) {
     int ndim = PyArray_NDIM(ARRAY(a));
     return ndim == PyArray_NDIM(ARRAY(b)) && PyArray_CompareLists(PyArray_DIMS(ARRAY(a)), PyArray_DIMS(ARRAY(b)), ndim);

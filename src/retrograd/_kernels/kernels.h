@@ -13,7 +13,7 @@
 
 /* Along dims and at indices: scans.c, moves.c. */
 #define MOVES(_) \
-    _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter) \
+    _(cumsum) _(cumprod) _(logcumsumexp) _(cummax) _(cummin) _(product) _(flip) _(choose) _(triangle) _(bounds) _(gather) _(scatter) \
     _(channel_stats) _(channel_affine) _(halves) _(slices) _(masked_scatter) _(prelu) _(max_pool3) \
     _(roll) _(one_hot) _(extreme) _(logsumexp) _(distances) _(inverses) _(kth) _(middle) _(first)
 
@@ -25,7 +25,8 @@
     _(angle) _(nan_to_num) _(lerp) _(lerp_into) _(blend) _(add_scaled) _(add_scaled_into) _(add_product) \
     _(add_quotient) _(smooth_l1) _(huber) _(elu) \
     _(softplus) _(log_sigmoid) _(rsqrt) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
-    _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide) _(complex_times) _(complex_over)
+    _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide) _(complex_times) _(complex_over) \
+    _(complex_blend) _(complex_add_product) _(complex_products)
 
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)

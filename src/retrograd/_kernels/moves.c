@@ -126,6 +126,59 @@ KERNEL(roll, 3)
     return y;
 END
 
+/* ---- choose ---- */
+
+/* An array of no dims, for which the step is 0, stands for its one value. */
+#define CHOOSE(T, NAME)                                                                                                \
+    CLONES static void NAME(const npy_bool *restrict mask, const T *a, npy_intp a_step, const T *b, npy_intp b_step,   \
+                            T *restrict y, npy_intp n) {                                                               \
+        if (n == 0) return;                                                                                            \
+        const T u = *a, v = *b;                                                                                        \
+        if (a_step && b_step) SIMD for (npy_intp i = 0; i < n; i++) y[i] = mask[i] ? a[i] : b[i];                      \
+        else if (a_step) SIMD for (npy_intp i = 0; i < n; i++) y[i] = mask[i] ? a[i] : v;                              \
+        else if (b_step) SIMD for (npy_intp i = 0; i < n; i++) y[i] = mask[i] ? u : b[i];                              \
+        else SIMD for (npy_intp i = 0; i < n; i++) y[i] = mask[i] ? u : v;                                             \
+    }
+CHOOSE(uint8_t, choose1)
+CHOOSE(uint16_t, choose2)
+CHOOSE(uint32_t, choose4)
+CHOOSE(uint64_t, choose8)
+
+/* choose(mask, a, b) -> a where the mask holds, else b: of the mask's shape or 0-d; any dtype of 1, 2, 4 or 8 bytes.  Where the
+   mask holds is no branch: a random one is mispredicted half the time, which takes np.where 4 ns an element. */
+KERNEL(choose, 3)
+    PyObject *mask = args[0], *given[2];
+    if (!PyArray_CheckExact(mask) || PyArray_TYPE(ARRAY(mask)) != NPY_BOOL || !PyArray_ISCARRAY_RO(ARRAY(mask))
+        || !PyArray_CheckExact(args[1]) || !PyArray_CheckExact(args[2])) Py_RETURN_NONE;
+    PyArray_Descr *dtype = PyArray_DESCR(ARRAY(args[1]));
+    const npy_intp width = PyArray_ITEMSIZE(ARRAY(args[1])), n = PyArray_SIZE(ARRAY(mask));
+    if ((width != 1 && width != 2 && width != 4 && width != 8) || PyDataType_REFCHK(dtype)
+        || !PyArray_EquivTypes(dtype, PyArray_DESCR(ARRAY(args[2])))) Py_RETURN_NONE;
+    npy_intp step[2];
+    for (int k = 0; k < 2; k++) {
+        step[k] = PyArray_NDIM(ARRAY(args[k + 1])) > 0;
+        if (!step[k] && !PyArray_ISBEHAVED_RO(ARRAY(args[k + 1]))) given[k] = NULL;
+        else given[k] = step[k] ? ordered(args[k + 1], mask, PyArray_TYPE(ARRAY(args[1]))) : Py_NewRef(args[k + 1]);
+    }
+    PyObject *y = NULL;
+    if (given[0] && given[1]) {
+        Py_INCREF(dtype);
+        y = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(ARRAY(mask)), PyArray_DIMS(ARRAY(mask)), NULL, NULL, 0, NULL);
+    }
+    if (y) {
+        const void *m = DATA(mask), *a = DATA(given[0]), *b = DATA(given[1]);
+        if (width == 1) WITHOUT_GIL(n, choose1(m, a, step[0], b, step[1], DATA(y), n));
+        else if (width == 2) WITHOUT_GIL(n, choose2(m, a, step[0], b, step[1], DATA(y), n));
+        else if (width == 4) WITHOUT_GIL(n, choose4(m, a, step[0], b, step[1], DATA(y), n));
+        else WITHOUT_GIL(n, choose8(m, a, step[0], b, step[1], DATA(y), n));
+    }
+    const int refused = !given[0] || !given[1];
+    Py_XDECREF(given[0]);
+    Py_XDECREF(given[1]);
+    if (refused) Py_RETURN_NONE;
+    return y;
+END
+
 /* ---- triangles ---- */
 
 #define TRIANGLE(T, NAME)                                                                                              \

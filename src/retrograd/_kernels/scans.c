@@ -1,5 +1,5 @@
-/* Running sums, products and extremes along a dim, and the product of all.  Sums and products of float32 are carried in double,
-   as PyTorch's are. */
+/* Running sums, products, extremes and logarithms of sums along a dim, and the product of all.  Sums and products of float32
+   and complex64 are carried in double, as PyTorch's are. */
 
 #include "kernel.h"
 #include "kernels.h"
@@ -35,19 +35,98 @@ RUNNING(double, doubles_cumsum, 0.0, +)
 RUNNING(float, floats_cumprod, 1.0, *)
 RUNNING(double, doubles_cumprod, 1.0, *)
 
+/* Of complex numbers, carried in double: lanes side by side, which are columns, or rows where these are all there is. */
+typedef struct {
+    double re, im;
+} Pair;
+
+static inline Pair pairs_sum(Pair a, Pair b) { return (Pair){a.re + b.re, a.im + b.im}; }
+
+static inline Pair pairs_product(Pair a, Pair b) {
+    return (Pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* log(1 + z) */
+static inline Pair log1p_of(Pair z) {
+    const double angle = atan2(z.im, 1 + z.re);
+    if (hypot(z.re, z.im) >= 0.5) return (Pair){log(hypot(1 + z.re, z.im)), angle};
+    const double more = z.re * (2 + z.re) + z.im * z.im;
+    return (Pair){more == 0 ? z.re : log1p(more) / 2, angle};
+}
+
+/* log(exp(a) + exp(b)), from the one of the greater real part; neither's is inf */
+static inline Pair pairs_log_of_sum(Pair a, Pair b) {
+    if (a.re != a.re || a.im != a.im || b.re != b.re || b.im != b.im) return (Pair){NAN, NAN};
+    const Pair top = a.re > b.re ? a : b, low = a.re > b.re ? b : a;
+    if (isinf(low.re)) return isinf(top.re) ? a : top;
+    const double size = exp(low.re - top.re), turn = low.im - top.im;
+    const Pair more = log1p_of((Pair){size * cos(turn), size * sin(turn)});
+    return (Pair){more.re + top.re, more.im + top.im};
+}
+
+#define RUNNING_PAIRS(T, NAME, OP, ...)                                                                            \
+    static void NAME(const T *restrict x, T *restrict y, npy_intp outer, npy_intp n, npy_intp inner) {             \
+        const npy_intp lanes = inner == 1 ? outer : inner, block = inner == 1 ? ROWS : COLUMNS;                    \
+        const npy_intp lane = inner == 1 ? n : 1, step = inner == 1 ? 1 : inner;                                   \
+        Pair s[COLUMNS];                                                                                           \
+        for (npy_intp r = 0; r < (inner == 1 ? 1 : outer); r++, x += 2 * n * inner, y += 2 * n * inner)            \
+            for (npy_intp c = 0; c < lanes; c += block)                                                            \
+                for (npy_intp i = 0; i < n; i++)                                                                   \
+                    for (npy_intp j = 0; j < block && j < lanes - c; j++) {                                        \
+                        const npy_intp at = 2 * (i * step + (c + j) * lane);                                       \
+                        const Pair z = {x[at], x[at + 1]};                                                         \
+                        s[j] = OP(i ? s[j] : (Pair)__VA_ARGS__, z);                                             \
+                        y[at] = (T)s[j].re;                                                                        \
+                        y[at + 1] = (T)s[j].im;                                                                    \
+                    }                                                                                              \
+    }
+RUNNING_PAIRS(float, pairs_cumsum, pairs_sum, {0, 0})
+RUNNING_PAIRS(double, wide_pairs_cumsum, pairs_sum, {0, 0})
+RUNNING_PAIRS(float, pairs_cumprod, pairs_product, {1, 0})
+RUNNING_PAIRS(double, wide_pairs_cumprod, pairs_product, {1, 0})
+RUNNING_PAIRS(float, pairs_logcumsumexp, pairs_log_of_sum, {-INFINITY, 0})
+RUNNING_PAIRS(double, wide_pairs_logcumsumexp, pairs_log_of_sum, {-INFINITY, 0})
+
 #define SCAN(name)                                                                                                 \
     KERNEL(name, 2)                                                                                                \
         npy_intp outer, n, inner;                                                                                  \
-        int type = kind_of(args[0]);                                                                               \
+        const int real = kind_of(args[0]), type = real < 0 ? complex_kind(args[0]) : real;                         \
         if (type < 0 || !around(args[0], args[1], &outer, &n, &inner)) Py_RETURN_NONE;                             \
         PyObject *y = new_like(args[0]);                                                                           \
-        if (y == NULL || outer * n * inner == 0) return y;                                                         \
-        if (type == NPY_FLOAT) WITHOUT_GIL(outer * n * inner, floats_##name(DATA(args[0]), DATA(y), outer, n, inner)); \
-        else WITHOUT_GIL(outer * n * inner, doubles_##name(DATA(args[0]), DATA(y), outer, n, inner));              \
+        const npy_intp all = outer * n * inner;                                                                    \
+        if (y == NULL || all == 0) return y;                                                                       \
+        if (type == NPY_FLOAT) WITHOUT_GIL(all, floats_##name(DATA(args[0]), DATA(y), outer, n, inner));           \
+        else if (type == NPY_DOUBLE) WITHOUT_GIL(all, doubles_##name(DATA(args[0]), DATA(y), outer, n, inner));    \
+        else if (type == NPY_CFLOAT) WITHOUT_GIL(all, pairs_##name(DATA(args[0]), DATA(y), outer, n, inner));      \
+        else WITHOUT_GIL(all, wide_pairs_##name(DATA(args[0]), DATA(y), outer, n, inner));                         \
         return y;                                                                                                  \
     END
 SCAN(cumsum)
 SCAN(cumprod)
+
+#define ANY_INFINITE(T, NAME)                                                   \
+    CLONES static int NAME(const T *x, npy_intp n) {                            \
+        int any = 0;                                                            \
+        for (npy_intp i = 0; i < n; i++) any |= x[2 * i] == (T)INFINITY;        \
+        return any;                                                             \
+    }
+ANY_INFINITE(float, pairs_infinite)
+ANY_INFINITE(double, wide_pairs_infinite)
+
+/* logcumsumexp(x, dim) of complex numbers, none of which is infinite to the right */
+KERNEL(logcumsumexp, 2)
+    npy_intp outer, n, inner;
+    const int type = complex_kind(args[0]);
+    if (type < 0 || !around(args[0], args[1], &outer, &n, &inner)) Py_RETURN_NONE;
+    const npy_intp all = outer * n * inner;
+    const void *x = DATA(args[0]);
+    if (type == NPY_CFLOAT ? pairs_infinite(x, all) : wide_pairs_infinite(x, all)) Py_RETURN_NONE;
+    PyObject *y = new_like(args[0]);
+    if (y == NULL || all == 0) return y;
+    if (type == NPY_CFLOAT) WITHOUT_GIL(all, pairs_logcumsumexp(x, DATA(y), outer, n, inner));
+    else WITHOUT_GIL(all, wide_pairs_logcumsumexp(x, DATA(y), outer, n, inner));
+    return y;
+END
 
 /* The extreme so far and where it was last reached; a NaN is one, for good. */
 #define RECORD(T, NAME, BEATS)                                                                                       \

@@ -27,6 +27,8 @@ quick_logaddexp: Final[Any] = kernel("logaddexp")
 quick_logaddexp2: Final[Any] = kernel("logaddexp2")
 quick_lerp: Final[Any] = kernel("lerp")
 quick_lerp_into: Final[Any] = kernel("lerp_into")
+complex_blend: Final[Any] = kernel("complex_blend")
+complex_add_product: Final[Any] = kernel("complex_add_product")
 quick_blend: Final[Any] = kernel("blend")
 quick_add_product: Final[Any] = kernel("add_product")
 quick_add_quotient: Final[Any] = kernel("add_quotient")
@@ -193,12 +195,15 @@ class HypotBackward0(Binary):
 
 def log_of_sum(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)) of complex numbers, from the one of the greater real part."""
-    first = np.isnan(a) | (a.real > b.real)
+    first = a.real >= b.real
     top, low = np.where(first, a, b), np.where(first, b, a)
     with np.errstate(all="ignore"):
-        y = np.log1p(by_parts.of(np.exp, low - top)) + top
+        gap = low - top
+        y = np.log1p(np.where(np.isneginf(gap.real), 0, by_parts.of(np.exp, gap))) + top
         level = (a.real == b.real) & np.isinf(a.real)
-        return np.where(level, np.where(a.real < 0, low, np.log(np.exp(a) + np.exp(b))), y) if level.any() else y
+        if level.any():
+            y = np.where(level, np.where(a.real < 0, low, np.log(np.exp(a) + np.exp(b))), y)
+        return np.where(np.isnan(a) | np.isnan(b), complex(np.nan, np.nan), y).astype(a.dtype)
 
 
 @final
@@ -336,7 +341,7 @@ class MaskedFillBackward1(Written):
         self.mask = None
 
     def forward(self, a: Array, b: Array) -> Array:
-        return packed(np.where(self.mask, b.astype(a.dtype), a))
+        return packed(select(self.mask, b.astype(a.dtype), a))
 
     def overlapped(self) -> Optional[str]:
         return "masked_fill_"
@@ -413,6 +418,8 @@ class LerpBackward1(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         quick = quick_blend(xs[0], xs[1], xs[2])
+        if quick is None:
+            quick = complex_blend(xs[0], xs[1], xs[2], 0)
         return mix(xs[0], xs[1], xs[2]) if quick is None else quick
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
@@ -444,6 +451,8 @@ class AddcmulBackward0(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         quick = quick_add_product(xs[0], xs[1], xs[2], self.value)
+        if quick is None:
+            quick = complex_add_product(xs[0], xs[1], xs[2], self.value)
         if quick is not None:
             return quick
         xs = together(xs)

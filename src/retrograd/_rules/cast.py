@@ -27,6 +27,8 @@ class ToCopyBackward0(Unary):
         self.was = x.dtype
         if 0 in x.strides and create.repeats(x):
             x = create.dense_copy(x)
+        if x.dtype.kind == "c" and self.dtype is HALF:
+            x = np.array(x.real, SINGLE, order="C")
         if x.dtype is SINGLE and self.dtype is HALF or x.dtype is HALF and self.dtype is SINGLE:
             quick = quick_halves(x)
             if quick is not None:

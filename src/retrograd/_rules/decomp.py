@@ -239,11 +239,12 @@ class LinalgMatrixExpBackward0(Unary):
         size = float(np.abs(a).sum(-1).max())
         times = max(0, int(np.ceil(np.log2(size))) + 4) if size > 0 else 0
         a = a / 2.0 ** times
-        y = np.broadcast_to(np.eye(n), a.shape)
-        for k in range(14, 0, -1):
-            y = np.eye(n) + a @ y / k
+        eye = np.eye(n)
+        y = eye + a / 14
+        for k in range(13, 0, -1):
+            y = eye + linalg.product(a, y, "") / k
         for _ in range(times):
-            y = y @ y
+            y = linalg.product(y, y, "")
         return y.astype(x.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

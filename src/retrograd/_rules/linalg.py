@@ -20,6 +20,7 @@ np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
 DOUBLE: Final[Any] = numpy.dtype("float64")
 quick_matmul: Final[Any] = kernel("matmul")
+complex_products: Final[Any] = kernel("complex_products")
 multiply: Final[Any] = kernel("multiply")
 quick_distances: Final[Any] = kernel("distances")
 
@@ -60,6 +61,9 @@ def unrounded(a: Array, b: Array, op: str) -> Array:
     dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return a.astype(SINGLE) @ b.astype(SINGLE)
+    if dtype.kind == "c":
+        quick = complex_products(a, b)
+        return a @ b if quick is None else quick
     return product(a, b, op) if dtype is SINGLE or dtype is DOUBLE or dtype.kind == "b" else a @ b
 
 

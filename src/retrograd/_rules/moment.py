@@ -285,7 +285,9 @@ def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) 
     free = freedom(count_of(sizes, dims), correction)
     g = restore(g, sizes, dims, keepdim)
     if free <= 0 and (dim is None or not sizes):
-        return shape.expand(g * np.inf, sizes)
+        limit: Array = np.where(own == average(own, dim, True), np.nan, np.inf).astype(own.real.dtype)
+        g = shape.expand(g, sizes) * limit
+        return cast.cast(g, own.dtype) if own.dtype.kind == "c" else g
     return (g * (2.0 / free if free else np.inf)) * (x - mean_dims(x, dims, True))
 
 

@@ -8,7 +8,6 @@ import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary
-from .._engine.region import parts_of, whole_of
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .packed import packed
@@ -18,6 +17,7 @@ np: Final[Any] = numpy
 WIDER: Final = {"f": numpy.float64, "F": numpy.complex128}
 quick_cumsum: Final[Any] = kernel("cumsum")
 quick_cumprod: Final[Any] = kernel("cumprod")
+quick_logcumsumexp: Final[Any] = kernel("logcumsumexp")
 quick_cummax: Final[Any] = kernel("cummax")
 quick_cummin: Final[Any] = kernel("cummin")
 
@@ -103,6 +103,9 @@ class LogcumsumexpBackward0(Unary):
     def __init__(self, dim: int) -> None:
         self.dim = dim
 
+    def quick(self, x: Array) -> Array:
+        return quick_logcumsumexp(x, self.dim)
+
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return np.array(x)
@@ -110,8 +113,9 @@ class LogcumsumexpBackward0(Unary):
         if own.kind == "c":
             y = np.array(x)
             along = np.moveaxis(y, self.dim, 0)
-            for i in range(1, len(along)):
-                along[i] = log_of_sum(along[i - 1], along[i])
+            sum_: Array = np.full_like(along[:1], -np.inf)
+            for i in range(len(along)):
+                sum_ = along[i:i + 1] = log_of_sum(along[i:i + 1], sum_)
             return y
         y = np.logaddexp.accumulate(x.astype(np.float32) if own.itemsize == 2 else x, self.dim)
         return packed(y.astype(own) if y.dtype != own else y)
@@ -196,11 +200,11 @@ def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
         return np.array(x)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return packed(how.accumulate(x.astype(np.float32), dim).astype(dtype))
+    if dtype.kind == "c":
+        quick = (quick_cumsum if how is np.add else quick_cumprod)(packed(x), dim)
+        if quick is not None:
+            return quick
     if dtype.char in WIDER:                                 # carried in double, as PyTorch does
-        if dtype.kind == "c" and how is np.add:
-            parts = quick_cumsum(parts_of(packed(x)), dim)
-            if parts is not None:
-                return whole_of(parts)
         return packed(how.accumulate(x, dim, WIDER[dtype.char]).astype(dtype))
     return packed(how.accumulate(x, dim, dtype))
 
