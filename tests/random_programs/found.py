@@ -831,4 +831,11 @@ FOUND = {
         nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2), 1)(torch.ones(()))
         nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, batch_first=True), 1)(torch.ones(4))
     """,
+    "Muon has its state before a parameter without columns ends the step": """
+        p = [nn.Parameter(torch.ones(2, n)) for n in (1, 0, 2)]
+        o = torch.optim.Muon(p)
+        sum(q.sum() for q in p).backward()
+        o.step()
+        kept = o.state_dict()
+    """,
 }

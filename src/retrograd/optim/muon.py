@@ -50,14 +50,14 @@ class Muon(Optimizer):
             raise ValueError("Number of steps must be less than 100 for computational efficiency")
         if len(group["ns_coefficients"]) != 3:
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
+        for p in params:                                # before a parameter without columns ends the step
+            if "momentum_buffer" not in self.state[p]:
+                self.state[p]["momentum_buffer"] = zeros(p)
         for p in params:
             g = descent(p, False, 0)
             if g.ndim != 2:
                 raise ValueError("Param gradient must be a 2D matrix")
-            state = self.state[p]
-            if "momentum_buffer" not in state:
-                state["momentum_buffer"] = zeros(p)
-            mean = state["momentum_buffer"]
+            mean = self.state[p]["momentum_buffer"]
             lerp(mean, g, 1 - momentum)
             update = _unit(mixed(g, mean.array, momentum) if group["nesterov"] else mean.array, group["eps"])
             if not group["nesterov"] and mean.array.dtype.name == "bfloat16":
