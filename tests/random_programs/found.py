@@ -838,4 +838,14 @@ FOUND = {
         o.step()
         kept = o.state_dict()
     """,
+    "gradients of norms below one, at zeros and of NaN": """
+        x = torch.tensor([2.75, -4.25, 0.0, -3.5], requires_grad=True)
+        torch.dist(x, torch.tensor([math.nan, -4.25, 4.0, -3.5]), 0.5).backward()
+        y = torch.tensor([2.75, 0.0, -3.5], dtype=torch.float64, requires_grad=True)
+        torch.linalg.vector_norm(y, 0.5).backward()
+        z = torch.zeros(3, requires_grad=True)
+        z.norm(0.5).backward()
+        w = torch.tensor([[1.0, 0.0], [0.0, 0.0]], requires_grad=True)
+        w.norm(0.25, 1).sum().backward()
+    """,
 }

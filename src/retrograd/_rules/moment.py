@@ -98,6 +98,9 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: boo
     size = x * sign
     if p < 1:
         size = nonzero(size)
+        if not nan_counts:                              # a norm of NaN reaches the zeros, too
+            steep = choose.where(own == 0, 0.0, arith.pow(size, p - 1) * sign)
+            return steep * choose.where(raw(y) == 0, 0.0, g / arith.pow(nonzero(y), p - 1))
         return choose.where((own == 0) | (raw(y) == 0), 0.0, (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1)))
     if p < 2:
         return (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1))
