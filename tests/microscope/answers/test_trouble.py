@@ -315,6 +315,7 @@ def test_a_row_that_is_masked_whole_makes_nan_and_the_mask_is_named(torch: Any) 
     first = rec.trouble().findings[0]
     assert first.what == "softmax" and first.where is not None
     assert first.text == f"the first NaN is made by softmax, from inf that masked_fill put there ({first.where})"
+    assert rec.trouble().findings[1].text == "SoftmaxBackward0 reads NaN that the forward pass left it"
     assert "masked" in {state for _, state, _ in states(rec, set())}
 
 

@@ -284,7 +284,7 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
         text, state = f"the inf has become NaN at {what}{place}", "propagated"
     elif state == "read":
         op = rec.node_rows[event.node][1]
-        writer = None if op < 0 else writer_of_inf(rec, rec.events[op])
+        writer = None if op < 0 or kind != "inf" else writer_of_inf(rec, rec.events[op])
         text = f"{what}{place} reads {name} that {'the forward pass left it' if writer is None else put_there(rec, writer)}"
     elif state == "propagated":
         came = written(rec, event)
