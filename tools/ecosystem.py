@@ -11,10 +11,11 @@ BEGIN, END = "<!-- table of libraries: make generate -->\n", "<!-- end -->\n"
 
 def files() -> dict[Path, str]:
     results = json.loads((ROOT / "benchmarks" / "results" / "ecosystem.json").read_text("utf-8"))
-    lines = ["| library | result | processor time, PyTorch = 1 |", "|---|---|---|"]
+    lines = ["| library | result | processor time, PyTorch = 1 | memory, MB: PyTorch | retrograd |", "|---|---|---|---|---|"]
     for result in results.values():
         said = " ".join(result["differs"].split()).replace("|", "\\|")
-        lines.append(f"| {result['version']} | {said or 'prints the same'} | {result['time'] or ''} |")
+        theirs, ours = result.get("memory") or ("", "")
+        lines.append(f"| {result['version']} | {said or 'prints the same'} | {result['time'] or ''} | {theirs} | {ours} |")
     return {PAGE: between(PAGE, BEGIN, lines)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import types
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -76,17 +77,25 @@ def page() -> str:
     lines = [HEAD.format(release=str(torch.__version__).partition("+")[0])]
     places = [(place, at(torch, place), at(retrograd, place), names_of) for place in PLACES]
     places += [(f"torch.{path}", import_module(f"torch.{path}"), import_module(f"retrograd.{path}"), listed) for path in LISTED]
+    whole, missing = 0, Counter[str]()
     for place, theirs, ours, public in places:
         names = [name for name in public(theirs) if not name.startswith("_")]
         have = [n for n in names if has(ours, n)]
+        whole += len(names)
         lines += [f"## {place}", "", f"Have: {len(have)} of {len(names)}.", "", *wrapped(have), ""]
         lacking: dict[str, list[str]] = {}
         for name in names:
             if name not in have:
                 lacking.setdefault(why(f"{place}.{name}") or why(name) or "?", []).append(name)
+        missing.update({reason: len(names) for reason, names in lacking.items()})
         for reason in [reason for reason, _ in LACKS.values()] + ["?"]:
             if reason in lacking:
                 lines += [textwrap.fill(f"Missing, because {reason}:", COLUMNS), "", *wrapped(lacking[reason]), ""]
+    devices, compiler = (missing[LACKS[key][0]] for key in ("devices", "torchscript"))
+    have_all, sensible = whole - missing.total(), whole - devices - compiler
+    lines[1:1] = [
+        f"retrograd has {have_all:,} of {whole:,}. {devices} concern other devices and {compiler} are of TorchScript's compiler;",
+        f"of the other {sensible:,} it has {have_all / sensible:.1%}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

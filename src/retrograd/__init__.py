@@ -100,6 +100,7 @@ _KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char",
           "ComplexDouble")
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
+legacy_contiguous_format = contiguous_format
 
 
 def _of(module: str, name: str) -> _Any:

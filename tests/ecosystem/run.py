@@ -8,9 +8,12 @@ benchmarks/results/ecosystem.json, from which `make generate` writes the table o
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from importlib import metadata
 from itertools import zip_longest
@@ -23,18 +26,19 @@ LIMIT = 600             # seconds a program may take
 WARNINGS = ("-W", "ignore")
 
 
-def run(command: list[str]) -> tuple[str, str, float]:
-    """What it prints, its error's last lines ('' when all is well), and its seconds of processor time."""
-    import resource
-
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd="/")
-    except subprocess.TimeoutExpired:
-        return "", f"took more than {LIMIT} s", LIMIT
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout, "" if done.returncode == 0 else "\n".join(done.stderr.strip().splitlines()[-2:]) or "failed", spent
+def run(command: list[str]) -> tuple[str, str, float, float]:
+    """What it prints, its error's last lines ('' when all is well), its seconds of processor time and its peak of MB."""
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as complained:
+        process = subprocess.Popen(command, stdout=said, stderr=complained, text=True, cwd="/")
+        timer = threading.Timer(LIMIT, process.kill)
+        timer.start()
+        _, status, used = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        complained.seek(0)
+        wrong = "\n".join(complained.read().strip().splitlines()[-2:]) or f"failed: {process.returncode}"
+        return said.read(), wrong if process.returncode else "", used.ru_utime + used.ru_stime, used.ru_maxrss / 1000
 
 
 def difference(theirs: str, ours: str) -> str:
@@ -60,15 +64,16 @@ def main(arguments: list[str]) -> int:
         if names and library not in names:
             continue
         begin = time.time()
-        theirs, wrong, their_time = run([sys.executable, *WARNINGS, str(path)])
+        theirs, wrong, their_time, their_memory = run([sys.executable, *WARNINGS, str(path)])
         if wrong:
-            found, ratio = f"does not run on PyTorch: {wrong}", None
+            found, ratio, memory = f"does not run on PyTorch: {wrong}", None, None
         else:
-            ours, error, our_time = run([sys.executable, *WARNINGS, "-m", "retrograd", "run", str(path)])
+            ours, error, our_time, our_memory = run([sys.executable, *WARNINGS, "-m", "retrograd", "run", str(path)])
             found = error or difference(theirs, ours)
             ratio = None if found else round(our_time / their_time, 2)
-        results[library] = {"version": version(library), "differs": found, "time": ratio}
-        print(f"{library:26} {found or 'equal'}   {ratio or ''}  ({time.time() - begin:.0f} s)", flush=True)
+            memory = [round(their_memory), round(our_memory)]
+        results[library] = {"version": version(library), "differs": found, "time": ratio, "memory": memory}
+        print(f"{library:26} {found or 'equal'}   {ratio or ''}  {memory or ''}  ({time.time() - begin:.0f} s)", flush=True)
     if "--write" in arguments:
         known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         RESULTS.write_text(json.dumps(dict(sorted({**known, **results}.items())), indent=1) + "\n")

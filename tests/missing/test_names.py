@@ -52,8 +52,8 @@ def test_what_the_page_says_we_lack_raises_with_its_words() -> None:
 
 
 def test_importing_a_name_we_lack_says_why() -> None:
-    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.while_loop': programs are not compiled ahead")):
-        from retrograd import while_loop  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.PyTorchFileWriter': programs are not compiled")):
+        from retrograd import PyTorchFileWriter  # type: ignore[attr-defined]  # noqa: F401
 
 
 @pytest.mark.parametrize(("statement", "told"), [

@@ -13,6 +13,7 @@ from retrograd._small_modules.hub import (
     _tqdm as _tqdm,
     download_url_to_file as download_url_to_file,
     get_dir as get_dir,
+    load as load,
     load_state_dict_from_url as load_state_dict_from_url,
     set_dir as set_dir,
 )

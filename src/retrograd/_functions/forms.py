@@ -7,8 +7,8 @@ may be None; int[2] is a list of ints or one int; METHODS holds what does not fo
 # those of torch.nn.functional
 FUNCTIONAL = {
     "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
-    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "elu_",
-    "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear", "native_channel_shuffle", "one_hot",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
+    "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear", "native_channel_shuffle", "one_hot",
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
     "scaled_dot_product_attention", "selu_", "softplus", "softshrink", "threshold_",
 }
@@ -290,6 +290,7 @@ FUNCTIONS = {
     "conv3d": "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, "
         "int groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] "
         "dilation=1, int groups=1",
+    "conv_tbc": "Tensor input, Tensor weight, Tensor bias, int pad=0",
     "conv_transpose1d": "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=(1), int[1] padding=(0), "
         "int[1] output_padding=(0), int groups=1, int[1] dilation=(1)",
     "conv_transpose2d": "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=(1,1), int[2] padding=(0,0), "
@@ -377,6 +378,10 @@ FUNCTIONS = {
     "eye": "int n, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False | int n, int m, *, Tensor out=None, dtype? dtype=None, layout? "
         "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
+    "fake_quantize_per_channel_affine": "Tensor input, Tensor scale, Tensor zero_point, int axis, int quant_min, int "
+        "quant_max",
+    "fake_quantize_per_tensor_affine": "Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max "
+        "| Tensor input, float scale, int zero_point, int quant_min, int quant_max",
     "feature_alpha_dropout": "Tensor input, float p, bool train",
     "feature_alpha_dropout_": "Tensor input, float p, bool train",
     "feature_dropout": "Tensor input, float p, bool train",
@@ -426,6 +431,9 @@ FUNCTIONS = {
     "fractional_max_pool2d": "Tensor input, int[2] kernel_size, int[2] output_size, Tensor random_samples",
     "fractional_max_pool3d": "Tensor input, int[3] kernel_size, int[3] output_size, Tensor random_samples",
     "frexp": "Tensor input, *, Tensor[2]? out=None",
+    "frobenius_norm": "Tensor input, int[1] dim, bool keepdim=False, *, Tensor? out=None",
+    "from_file": "str filename, bool? shared=None, int? size=0, *, dtype? dtype=None, layout? layout=None, device? "
+        "device=None, bool? pin_memory=False, bool requires_grad=False",
     "full": "int[] size, Scalar fill_value, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False, Tensor? out=None",
     "full_like": "Tensor input, Scalar fill_value, *, memory_format? memory_format=None, dtype? dtype=None, layout? "
@@ -447,8 +455,11 @@ FUNCTIONS = {
     "greater": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "greater_equal": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "grid_sampler": "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners",
+    "grid_sampler_2d": "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners",
+    "grid_sampler_3d": "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners",
     "group_norm": "Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "
         "cudnn_enabled=True",
+    "gru_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "gt": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "hamming_window": "int window_length, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False | int window_length, bool periodic, *, dtype? dtype=None, "
@@ -627,6 +638,7 @@ FUNCTIONS = {
         "Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool "
         "requires_grad=False",
     "logsumexp": "Tensor input, int[1] dim, bool keepdim=False, *, Tensor? out=None",
+    "lstm_cell": "Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "lt": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "lu_solve": "Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None",
     "lu_unpack": "Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[3]? "
@@ -701,11 +713,14 @@ FUNCTIONS = {
     "nll_loss_nd": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100",
     "nonzero": "Tensor input, *, Tensor? out=None | Tensor input, *, bool as_tuple",
     "nonzero_static": "Tensor input, *, int size, int fill_value=-1, Tensor? out=None",
+    "norm_except_dim": "Tensor v, int pow=2, int dim=0",
     "normal": "Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None | Tensor mean, float std=1, *, "
         "Generator? generator=None, Tensor out=None | float mean, Tensor std, *, Generator? generator=None, Tensor "
         "out=None | float mean, float std, int[] size, *, Generator? generator=None, Tensor out=None, dtype? "
         "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "not_equal": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
+    "nuclear_norm": "Tensor input, int[2] dim, bool keepdim=False, *, Tensor out=None | Tensor input, bool "
+        "keepdim=False, *, Tensor out=None",
     "numel": "Tensor input",
     "one_hot": "Tensor input, int num_classes=-1",
     "ones": "int[] size, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
@@ -794,6 +809,8 @@ FUNCTIONS = {
     "resolve_conj": "Tensor input",
     "resolve_neg": "Tensor input",
     "rms_norm": "Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None",
+    "rnn_relu_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
+    "rnn_tanh_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "roll": "Tensor input, int[1] shifts, int[1] dims=None",
     "rot90": "Tensor input, int k=1, int[] dims=(0,1)",
     "round": "Tensor input, *, Tensor out=None | Tensor input, *, int decimals, Tensor out=None",
@@ -982,6 +999,7 @@ FUNCTIONS = {
     "unfold_copy": "Tensor input, int dimension, int size, int step, *, Tensor? out=None",
     "unsafe_chunk": "Tensor input, int chunks, int dim=0",
     "unsafe_split": "Tensor input, int split_size, int dim=0",
+    "unsafe_split_with_sizes": "Tensor input, int[] split_sizes, int dim=0",
     "unsqueeze": "Tensor input, int dim",
     "unsqueeze_copy": "Tensor input, int dim, *, Tensor? out=None",
     "vander": "Tensor x, int? N=None, bool increasing=False",
@@ -992,7 +1010,9 @@ FUNCTIONS = {
         "*, Scalar? correction=None, bool keepdim=False | Tensor input, bool unbiased=True",
     "vdot": "Tensor input, Tensor other, *, Tensor? out=None",
     "view_as_complex": "Tensor input",
+    "view_as_complex_copy": "Tensor input, *, Tensor? out=None",
     "view_as_real": "Tensor input",
+    "view_as_real_copy": "Tensor input, *, Tensor? out=None",
     "view_copy": "Tensor input, dtype dtype, *, Tensor out=None | Tensor input, int[] size, *, Tensor out=None",
     "vsplit": "Tensor input, int sections | Tensor input, int[] indices",
     "vstack": "Tensor[] tensors, *, Tensor? out=None",

@@ -17,12 +17,21 @@ LACKS = {
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|intrinsic|quantizable"""),
+    "torchscript": ("they are of TorchScript's compiler, which is written in C++", r"""
+        torch\.(jit\.(CompilationUnit|export_opnames|interface)|(Buffer|Module|Parameter)Dict|fork|wait|testing\.FileCheck|
+        FileCheck|utils\.checkpoint\.GraphExecGroup)|
+        ((?!Default|Builtin|Rank|Scaling|Swizzle)\w+Type|\w*Script\w*|Graph\w*|Block|Node|Value|Use|Code|Argument\w*|
+        ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|JITException|CompilationUnit|CompleteArgumentSpec|
+        ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|import_ir_\w+|merge_type\w+|parse_ir|
+        parse_schema|parse_type_comment|unify_type_list|LockingLogger|LoggerBase|NoopLogger|AVG|SUM)"""),
     "devices": ("the CPU is the only device so far", r"""
-        torch\.(backends|cuda|xpu|mps|mtia|accelerator)\..+|
-        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|
-        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
-        \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
-        \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
+        torch\.(cuda|xpu|mps|mtia|accelerator|backends\.(cusparselt|miopen))(\..+)?|
+        torch\.nn\.attention\.(\w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS)|torch\.nn\.parallel\.(replicate|parallel_apply)|
+        \w*(cudnn|cudagraph|miopen|autocast_(gpu|ipu|xla)|vulkan|nvprof)\w*|xpu|ipu|mtia|tf32_notes|triton_op|wrap_triton|
+        batch_norm_(stats|elemt|gather_\w+|backward_\w+)|(Scaling|Swizzle)Type|\w*privateuse1\w*|backend_registration|
+        set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
+    "kernels": ("they are kernels of PyTorch's own for CPUs, and settings of these", r"""
+        \w*mkldnn\w*|torch\.backends\..+"""),
     "checkpoints": ("checkpoints are whole: one rank saves with torch.save, and all read it with torch.load", r"""
         torch\.distributed\.checkpoint(\.\w+)*"""),
     "sharded": ("models and tensors are not sharded over processes", r"""
@@ -49,8 +58,8 @@ LACKS = {
         FileCheck|parse_\w+|BroadcastingList\d|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
         NoopLogger|AggregationType|AVG|SUM|PyTorchFileWriter|boolean_dispatch|assert_int_or_pair"""),
     "hub": (
-        "torch.hub loads state dicts (load_state_dict_from_url), but runs no code from repositories",
-        r"torch\.hub\.(load|list|help)"),
+        "torch.hub does not fetch repositories; it loads state dicts, and models of a folder: load(source=\"local\")",
+        r"torch\.hub\.(list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_dispatch__; use __torch_function__", r"""
         classes|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
         enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
@@ -62,8 +71,6 @@ LACKS = {
     "measurements": ("benchmarks measure time only, of statements and arguments that you supply", r"""
         torch\.utils\.benchmark\..+|
         Fuzz\w+|Fuzzer|ParameterAlias|\w*Callgrind\w*|FunctionCounts?"""),
-    "gone": ("PyTorch has deprecated or removed it; look for its successor in torch.linalg", r"""
-        lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
         torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
         torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|deterministic|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|

@@ -1,6 +1,6 @@
-"""torch.hub, as far as it fetches state dicts: files from a URL, kept in PyTorch's own cache folder.
+"""torch.hub: state dicts from a URL, kept in PyTorch's own cache folder, and models of a folder that has a hubconf.py.
 
-What runs code of a repository (load, list, help) is not there.  https://pytorch.org/docs/stable/hub.html
+Repositories are not fetched, so list and help are not there.  https://pytorch.org/docs/stable/hub.html
 """
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import sys
 import uuid
 import zipfile
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from typing import Any
 from urllib.parse import urlparse
 
@@ -18,7 +19,7 @@ from retrograd._engine.warn import warn
 from retrograd._missing import late_names
 from retrograd.io import pth
 
-__all__ = ["download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
+__all__ = ["download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir"]
 
 
 class _Silent:
@@ -141,3 +142,35 @@ def _only_file(path: str) -> zipfile.ZipInfo | None:
     if ".." in re.split(r"[/\\]", name):
         raise ValueError(f"Archive entry contains directory traversal: {found[0].filename}")
     return found[0]
+
+
+def load(
+    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = "check", force_reload: bool = False,
+    verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
+) -> Any:
+    """What the function `model` of hubconf.py in a folder gives for the arguments; source must be "local".
+
+    https://pytorch.org/docs/stable/hub.html#torch.hub.load
+    """
+    if source.lower() not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source.lower()}". Allowed values: "github" | "local".')
+    if source.lower() == "github":
+        raise NotImplementedError(f"torch.hub.load: repositories are not fetched here; fetch {repo_or_dir}, and load it with "
+                                  "source=\"local\"")
+    sys.path.insert(0, repo_or_dir)
+    try:
+        spec = spec_from_file_location("hubconf.py", os.path.join(repo_or_dir, "hubconf.py"))
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if not isinstance(model, str):
+            raise ValueError("Invalid input: model should be a string of function name")
+        missing = [name for name in getattr(module, "dependencies", None) or () if find_spec(name) is None]
+        if missing:
+            raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+        entry = getattr(module, model, None)
+        if not callable(entry):
+            raise RuntimeError(f"Cannot find callable {model} in hubconf")
+        return entry(*args, **kwargs)
+    finally:
+        sys.path.remove(repo_or_dir)

@@ -10,11 +10,12 @@ from . import dtypes
 
 __all__ = [
     "AcceleratorError", "OutOfMemoryError", "SymBool", "SymFloat", "SymInt", "compiled_with_cxx11_abi", "get_device_module",
-    "has_lapack", "has_openmp", "has_spectral", "init_num_threads", "is_vulkan_available", "set_anomaly_enabled",
+    "has_lapack", "has_mkl", "has_openmp", "has_spectral", "init_num_threads", "is_vulkan_available", "set_anomaly_enabled",
     "sym_constrain_range", "sym_constrain_range_for_size", "sym_float", "sym_fresh_size", "sym_int", "sym_ite", "sym_max",
     "sym_min", "sym_not", "sym_sqrt", "sym_sum",
 ]
 has_lapack = has_openmp = has_spectral = True
+has_mkl = False
 
 
 class SymInt:

@@ -86,6 +86,7 @@ from .._functions.join import combinations as combinations
 from .._functions.complexes import complex as complex
 from .._functions.join import concat as concat
 from .._functions.join import concatenate as concatenate
+from .._functions.rarely import cond as cond
 from .._functions.complexes import conj as conj
 from .._functions.complexes import conj_physical as conj_physical
 from .._functions.complexes import conj_physical_ as conj_physical_
@@ -93,6 +94,7 @@ from .._functions.pad import constant_pad_nd as constant_pad_nd
 from .._functions.conv import conv1d as conv1d
 from .._functions.conv import conv2d as conv2d
 from .._functions.conv import conv3d as conv3d
+from .._functions.rarely import conv_tbc as conv_tbc
 from .._functions.conv import conv_transpose1d as conv_transpose1d
 from .._functions.conv import conv_transpose2d as conv_transpose2d
 from .._functions.conv import conv_transpose3d as conv_transpose3d
@@ -129,6 +131,7 @@ from .._functions.activation import dropout as dropout
 from .._functions.activation import dropout_ as dropout_
 from .._functions.join import dsplit as dsplit
 from .._functions.join import dstack as dstack
+from .._functions.rarely import eig as eig
 from .._functions.einsum import einsum as einsum
 from .._functions.embed import embedding as embedding
 from .._functions.embed import embedding_bag as embedding_bag
@@ -139,6 +142,8 @@ from .._functions.create import empty_permuted as empty_permuted
 from .._functions.create import empty_strided as empty_strided
 from .._functions.compare import equal as equal
 from .._functions.create import eye as eye
+from .._functions.rarely import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
+from .._functions.rarely import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
 from .._functions.activation import feature_alpha_dropout as feature_alpha_dropout
 from .._functions.activation import feature_alpha_dropout_ as feature_alpha_dropout_
 from .._functions.activation import feature_dropout as feature_dropout
@@ -153,7 +158,9 @@ from .._functions.arith import float_power as float_power
 from .._functions.arith import floor_divide as floor_divide
 from .._functions.pointwise import fmod as fmod
 from .._functions.representations import frexp as frexp
+from .._functions.rarely import frobenius_norm as frobenius_norm
 from .._functions.fromdata import from_dlpack as from_dlpack
+from .._functions.rarely import from_file as from_file
 from .._functions.fromdata import from_numpy as from_numpy
 from .._functions.fromdata import frombuffer as frombuffer
 from .._functions.create import full as full
@@ -165,7 +172,10 @@ from .._functions.products import ger as ger
 from .._functions.devices import get_device as get_device
 from .._functions.join import gradient as gradient
 from .._functions.grid import grid_sampler as grid_sampler
+from .._functions.rarely import grid_sampler_2d as grid_sampler_2d
+from .._functions.rarely import grid_sampler_3d as grid_sampler_3d
 from .._functions.norm import group_norm as group_norm
+from .._functions.rarely import gru_cell as gru_cell
 from .._functions.windows import hamming_window as hamming_window
 from .._functions.windows import hann_window as hann_window
 from .._functions.activation import hardshrink as hardshrink
@@ -224,6 +234,8 @@ from .._functions.pointwise import logit as logit
 from .._functions.pointwise import logit_ as logit_
 from .._functions.create import logspace as logspace
 from .._functions.reduce import logsumexp as logsumexp
+from .._functions.rarely import lstm_cell as lstm_cell
+from .._functions.rarely import lstsq as lstsq
 from .._functions.lu import lu as lu
 from .._functions.lu import lu_solve as lu_solve
 from .._functions.lu import lu_unpack as lu_unpack
@@ -234,6 +246,7 @@ from .._functions.gather import masked_select as masked_select
 from .._functions.products import matmul as matmul
 from .._functions.linalg import matrix_exp as matrix_exp
 from .._functions.linalg import matrix_power as matrix_power
+from .._functions.rarely import matrix_rank as matrix_rank
 from .._functions.extremes import max as max
 from .._functions.pool import max_pool1d as max_pool1d
 from .._functions.pool import max_pool1d_with_indices as max_pool1d_with_indices
@@ -272,7 +285,9 @@ from .._functions.representations import nextafter as nextafter
 from .._functions.gather import nonzero as nonzero
 from .._functions.gather import nonzero_static as nonzero_static
 from .._functions.reduce import norm as norm
+from .._functions.rarely import norm_except_dim as norm_except_dim
 from .._functions.sampling import normal as normal
+from .._functions.rarely import nuclear_norm as nuclear_norm
 from .._functions.create import numel as numel
 from .._functions.create import ones as ones
 from .._functions.create import ones_like as ones_like
@@ -319,6 +334,8 @@ from .._functions.representations import resize_as_ as resize_as_
 from .._functions.complexes import resolve_conj as resolve_conj
 from .._functions.complexes import resolve_neg as resolve_neg
 from .._functions.norm import rms_norm as rms_norm
+from .._functions.rarely import rnn_relu_cell as rnn_relu_cell
+from .._functions.rarely import rnn_tanh_cell as rnn_tanh_cell
 from .._functions.rearrange import roll as roll
 from .._functions.rearrange import rot90 as rot90
 from .._functions.pointwise import round as round
@@ -340,6 +357,7 @@ from .._functions.compare import signbit as signbit
 from .._functions.rearrange import slice_scatter as slice_scatter
 from .._functions.linalg import slogdet as slogdet
 from .._functions.activation import softmax as softmax
+from .._functions.rarely import solve as solve
 from .._functions.order import sort as sort
 from .._functions.join import split as split
 from .._functions.join import split_with_sizes as split_with_sizes
@@ -358,6 +376,7 @@ from .._functions.decomp import svd as svd
 from .._functions.lowrank import svd_lowrank as svd_lowrank
 from .._functions.shape import swapaxes as swapaxes
 from .._functions.shape import swapdims as swapdims
+from .._functions.rarely import symeig as symeig
 from .._functions.shape import t as t
 from .._functions.gather import take as take
 from .._functions.gather import take_along_dim as take_along_dim
@@ -386,17 +405,21 @@ from .._functions.order import unique_consecutive as unique_consecutive
 from .._functions.gather import unravel_index as unravel_index
 from .._functions.join import unsafe_chunk as unsafe_chunk
 from .._functions.join import unsafe_split as unsafe_split
+from .._functions.rarely import unsafe_split_with_sizes as unsafe_split_with_sizes
 from .._functions.shape import unsqueeze as unsqueeze
 from .._functions.create import vander as vander
 from .._functions.reduce import var as var
 from .._functions.reduce import var_mean as var_mean
 from .._functions.products import vdot as vdot
 from .._functions.complexes import view_as_complex as view_as_complex
+from .._functions.rarely import view_as_complex_copy as view_as_complex_copy
 from .._functions.complexes import view_as_real as view_as_real
+from .._functions.rarely import view_as_real_copy as view_as_real_copy
 from .._functions.view_copies import view_copy as view_copy
 from .._functions.join import vsplit as vsplit
 from .._functions.join import vstack as vstack
 from .._functions.pointwise import where as where
+from .._functions.rarely import while_loop as while_loop
 from .._functions.pointwise import xlogy as xlogy
 from .._functions.copies import zero_ as zero_
 from .._functions.create import zeros as zeros

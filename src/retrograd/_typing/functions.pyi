@@ -4,7 +4,7 @@ Written by `make generate`.
 """
 # mypy: disable-error-code="overload-overlap,overload-cannot-match,misc"
 # PyTorch's overloads, in PyTorch's order
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 from .._tensor.size import Size
@@ -240,6 +240,7 @@ __all__ = [
     "complex",
     "concat",
     "concatenate",
+    "cond",
     "conj",
     "conj_physical",
     "conj_physical_",
@@ -247,6 +248,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -290,6 +292,7 @@ __all__ = [
     "dropout_",
     "dsplit",
     "dstack",
+    "eig",
     "einsum",
     "embedding",
     "embedding_bag",
@@ -313,6 +316,8 @@ __all__ = [
     "expm1",
     "expm1_",
     "eye",
+    "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
     "feature_dropout",
@@ -335,7 +340,9 @@ __all__ = [
     "frac",
     "frac_",
     "frexp",
+    "frobenius_norm",
     "from_dlpack",
+    "from_file",
     "from_numpy",
     "frombuffer",
     "full",
@@ -351,7 +358,10 @@ __all__ = [
     "greater",
     "greater_equal",
     "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "group_norm",
+    "gru_cell",
     "gt",
     "hamming_window",
     "hann_window",
@@ -432,6 +442,8 @@ __all__ = [
     "logit_",
     "logspace",
     "logsumexp",
+    "lstm_cell",
+    "lstsq",
     "lt",
     "lu",
     "lu_solve",
@@ -443,6 +455,7 @@ __all__ = [
     "matmul",
     "matrix_exp",
     "matrix_power",
+    "matrix_rank",
     "max",
     "max_pool1d",
     "max_pool1d_with_indices",
@@ -485,8 +498,10 @@ __all__ = [
     "nonzero",
     "nonzero_static",
     "norm",
+    "norm_except_dim",
     "normal",
     "not_equal",
+    "nuclear_norm",
     "numel",
     "ones",
     "ones_like",
@@ -536,6 +551,8 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "rms_norm",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
     "roll",
     "rot90",
     "round",
@@ -572,6 +589,7 @@ __all__ = [
     "slice_scatter",
     "slogdet",
     "softmax",
+    "solve",
     "sort",
     "split",
     "split_copy",
@@ -594,6 +612,7 @@ __all__ = [
     "svd_lowrank",
     "swapaxes",
     "swapdims",
+    "symeig",
     "t",
     "t_copy",
     "take",
@@ -632,6 +651,7 @@ __all__ = [
     "unravel_index",
     "unsafe_chunk",
     "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "unsqueeze_copy",
     "vander",
@@ -639,11 +659,14 @@ __all__ = [
     "var_mean",
     "vdot",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
     "view_copy",
     "vsplit",
     "vstack",
     "where",
+    "while_loop",
     "xlogy",
     "xlogy_",
     "zero_",
@@ -1444,6 +1467,8 @@ def concat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
 
 def concatenate(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Tensor: ...
+
 def conj(input: Tensor) -> Tensor: ...
 
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1484,6 +1509,8 @@ def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
     padding: str = "valid", dilation: int | Sequence[int] = 1, groups: int = 1,
 ) -> Tensor: ...
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor: ...
 
 def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
@@ -1634,6 +1661,8 @@ def dsplit(input: Tensor, indices: Sequence[int]) -> tuple[Tensor, ...]: ...
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
 
+def eig(*args: Any, **kwargs: Any) -> Tensor: ...
+
 def einsum(*args: Any) -> Tensor: ...
 
 def embedding(
@@ -1728,6 +1757,19 @@ def eye(
     device: _device | str | int | None = None, pin_memory: bool | None = False, requires_grad: bool = False,
 ) -> Tensor: ...
 
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int,
+) -> Tensor: ...
+
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int,
+) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int,
+) -> Tensor: ...
+
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
@@ -1789,7 +1831,17 @@ def frac_(input: Tensor) -> Tensor: ...
 
 def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.frexp: ...
 
+def frobenius_norm(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None,
+) -> Tensor: ...
+
 def from_dlpack(ext_tensor: Any, *, device: _device | str | int | None = None, copy: bool | None = None) -> Tensor: ...
+
+def from_file(
+    filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: _dtype | None = None,
+    layout: _layout | None = None, device: _device | str | int | None = None, pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
 
 def from_numpy(ndarray: Any) -> Tensor: ...
 
@@ -1867,9 +1919,22 @@ def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool,
 ) -> Tensor: ...
 
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool,
+) -> Tensor: ...
+
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool,
+) -> Tensor: ...
+
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05,
     cudnn_enabled: bool = True,
+) -> Tensor: ...
+
+def gru_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Tensor: ...
 
 @overload
@@ -2203,6 +2268,13 @@ def logsumexp(
     input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None,
 ) -> Tensor: ...
 
+def lstm_cell(
+    input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor: ...
+
+def lstsq(*args: Any, **kwargs: Any) -> Tensor: ...
+
 @overload
 def lt(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -2235,6 +2307,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def matrix_exp(input: Tensor) -> Tensor: ...
 
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor: ...
+
+def matrix_rank(*args: Any, **kwargs: Any) -> Tensor: ...
 
 @overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -2419,6 +2493,8 @@ def norm(
     out: Tensor | None = None, dtype: _dtype | None = None,
 ) -> Tensor: ...
 
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor: ...
+
 @overload
 def normal(mean: Tensor, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -2438,6 +2514,13 @@ def normal(
 def not_equal(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def not_equal(input: Tensor, other: Number, *, out: Tensor | None = None) -> Tensor: ...
+
+@overload
+def nuclear_norm(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def nuclear_norm(input: Tensor, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor: ...
 
 def numel(input: Tensor) -> int: ...
 
@@ -2732,6 +2815,16 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None,
 ) -> Tensor: ...
 
+def rnn_relu_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor: ...
+
+def rnn_tanh_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor: ...
+
 def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Tensor: ...
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor: ...
@@ -2853,6 +2946,8 @@ def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_typ
 
 def softmax(input: Tensor, dim: int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor: ...
 
+def solve(*args: Any, **kwargs: Any) -> Tensor: ...
+
 @overload
 def sort(
     input: Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False,
@@ -2963,6 +3058,8 @@ def svd_lowrank(
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor: ...
 
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor: ...
+
+def symeig(*args: Any, **kwargs: Any) -> Tensor: ...
 
 def t(input: Tensor) -> Tensor: ...
 
@@ -3091,6 +3188,8 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
+
 def unsqueeze(input: Tensor, dim: int) -> Tensor: ...
 
 def unsqueeze_copy(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor: ...
@@ -3126,7 +3225,11 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: 
 
 def view_as_complex(input: Tensor) -> Tensor: ...
 
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+
 def view_as_real(input: Tensor) -> Tensor: ...
+
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 
 @overload
 def view_copy(input: Tensor, dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...
@@ -3146,6 +3249,8 @@ def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 def where(
     condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None,
 ) -> Tensor: ...
+
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Tensor: ...
 
 @overload
 def xlogy(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...

@@ -374,6 +374,8 @@ class Methods(TensorBase):
         """The conjugate, computed."""
     def conj_physical_(self) -> Tensor:
         """In place: the conjugate."""
+    def const_data_ptr(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.const_data_ptr."""
     def contiguous(self, *, memory_format: _memory_format = ...) -> Tensor:
         """Itself if its elements are in C order, else a copy that is."""
     def copy_(self, other: Tensor | Number, non_blocking: _bool = False) -> Tensor:
@@ -499,6 +501,8 @@ class Methods(TensorBase):
     def dsplit(self, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
     @overload
     def dsplit(self, *indices: _int) -> tuple[Tensor, ...]: ...
+    def eig(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.eig."""
     @overload
     def eq(self, other: Tensor) -> Tensor:
         """input == other, element by element, in the common dtype; other a tensor or a number."""
@@ -922,6 +926,8 @@ class Methods(TensorBase):
         """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
     def long(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int64."""
+    def lstsq(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.lstsq."""
     @overload
     def lt(self, other: Tensor) -> Tensor:
         """input < other, element by element, in the common dtype; other a tensor or a number."""
@@ -1000,6 +1006,8 @@ class Methods(TensorBase):
         """(n, m) @ (m, p)"""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
         """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is last."""
+    def module_load(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.module_load."""
     @overload
     def moveaxis(self, source: _int, destination: _int) -> Tensor:
         """The dims `source` (int or several) moved to the places `destination`; a view."""
@@ -1243,6 +1251,8 @@ class Methods(TensorBase):
         """In place: input = 1 / input."""
     def record_stream(self, s: Any) -> None:
         """RuntimeError: there are no streams."""
+    def reinforce(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.reinforce."""
     def relu(self) -> Tensor:
         """max(input, 0); its derivative at 0 is 0."""
     def relu_(self) -> Tensor:
@@ -1278,11 +1288,15 @@ class Methods(TensorBase):
     def reshape(self, *shape: _int) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape to the shape of `other`."""
+    def resize(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.resize."""
     @overload
     def resize_(self, size: Sequence[_int], *, memory_format: _memory_format | None = None) -> Tensor:
         """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialised."""
     @overload
     def resize_(self, *size: _int, memory_format: _memory_format | None = None) -> Tensor: ...
+    def resize_as(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.resize_as."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """In place: input gets the shape of the_template."""
     def resolve_conj(self) -> Tensor:
@@ -1394,6 +1408,8 @@ class Methods(TensorBase):
         """(sign, log |det|), each (...), of square matrices (..., n, n); (0, -inf) for a singular one."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
+    def solve(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.solve."""
     @overload
     def sort(self, *, stable: _bool | None, dim: _int = -1, descending: _bool = False) -> return_types.sort:
         """Named tuple (values, indices) in order along dim; always stable.  NaN counts as the greatest."""
@@ -1490,6 +1506,8 @@ class Methods(TensorBase):
         """Two dims exchanged; a view."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """In place: two dims exchanged."""
+    def symeig(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.symeig."""
     def t(self) -> Tensor:
         """The transpose of a matrix; vectors and numbers as they are.  RuntimeError above 2 dims."""
     def t_(self) -> Tensor:
@@ -1608,6 +1626,8 @@ class Methods(TensorBase):
         """chunk, with parts that may be edited in place: autograd takes them for copies."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """split, with parts that may be edited in place: autograd takes them for copies."""
+    def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """torch.unsafe_split_with_sizes."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """A dim of size 1 inserted at `dim`; a view."""
     def unsqueeze_(self, dim: _int) -> Tensor:

@@ -57,9 +57,19 @@ def _override(name: str) -> Any:
     return getattr(overrides, name)
 
 
+def _of_profiler(name: str) -> Any:
+    return getattr(import_module("retrograd.profiler"), name)
+
+
+def is_view_replay_enabled() -> bool:
+    """False: a view edited in place has a node of its own."""
+    return False
+
+
 late_names(
     __name__, lazy=("functional", "_functions", "forward_ad", "profiler", "profiler_util"), also={
-        "torch": partial(import_module, "retrograd"), **{
+        "torch": partial(import_module, "retrograd"),
+        **{name: partial(_of_profiler, name) for name in ("DeviceType", "ProfilerActivity", "kineto_available")}, **{
             name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
 
 CYCLE = (

@@ -9,6 +9,7 @@ from . import grad as grad
 from . import init as init
 from . import utils as utils
 from .modules import (
+    Container as Container,
     AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
     AdaptiveAvgPool3d as AdaptiveAvgPool3d,
     AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss, AdaptiveMaxPool1d as AdaptiveMaxPool1d,

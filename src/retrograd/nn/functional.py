@@ -1,5 +1,6 @@
 """torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
 from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _functions
@@ -52,7 +53,22 @@ def _override(name: str) -> Any:
     return getattr(overrides, name)
 
 
+def _mark(name: str) -> Any:
+    return getattr(import_module("retrograd.jit.annotations"), name)
+
+
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None:
+    """AssertionError unless arg is an int or two of them."""
+    if not (isinstance(arg, int) or len(arg) == 2):
+        raise AssertionError(message.format(arg_name))
+
+
 late_names(__name__, also={
+    **{name: partial(_mark, name) for name in ("BroadcastingList1", "BroadcastingList2", "BroadcastingList3")},
     **{name: partial(_late, name) for name in LATER_FUNCTIONAL},
     **{name: partial(_override, name) for name in (
         "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}})

@@ -25,6 +25,14 @@ late_names(__name__, lazy=(
     "_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
     "dlpack", "flop_counter", "model_zoo", "module_tracker", "weak"))
 
+
+def set_module(obj: Any, mod: str) -> None:
+    """Say that obj is of the module `mod`."""
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod
+
+
 POISONED = (
     "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward on a "
     "tensor that was swapped. For a module m with `torch.__future__.set_swap_module_params_on_conversion(True)` you should not "

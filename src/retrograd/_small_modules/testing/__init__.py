@@ -1,6 +1,8 @@
-"""torch.testing: assert_close."""
+"""torch.testing: assert_close, and tensors of random numbers to test with."""
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,10 +10,11 @@ import numpy as np
 
 from retrograd._engine.promote import promote_types
 from retrograd._engine.tensor import TensorBase
+from retrograd._functions import empty, randint, tensor, view_as_real
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 late_names(__name__)
 TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
               "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
@@ -150,3 +153,68 @@ def size(x: Any) -> str:
 
 def named(x: Any) -> str:
     return str(type(x)).replace("retrograd.", "torch.")
+
+
+def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True,
+                    msg: str = "") -> None:
+    """assert_close without a look at dtypes, and with wider tolerances.  Deprecated: use assert_close."""
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+        "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.", FutureWarning, stacklevel=2)
+    actual = actual if isinstance(actual, TensorBase) else tensor(actual)
+    expected = expected if isinstance(expected, TensorBase) else tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        wider = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+        pairs = [wider.get(x.array.dtype.name, (0.0, 0.0)) for x in (actual, expected)]
+        rtol, atol = max(r for r, _ in pairs), max(a for _, a in pairs)
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+def make_tensor(
+    *shape: Any, dtype: Any, device: Any, low: float | None = None, high: float | None = None, requires_grad: bool = False,
+    noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
+) -> Any:
+    """Random numbers between low and high; without these between -9 and 9, for integers from -9 to 9, 0 to 9 without a sign.
+
+    https://pytorch.org/docs/stable/testing.html#torch.testing.make_tensor
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+    if noncontiguous and memory_format is not None:
+        raise ValueError(f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got {noncontiguous=} "
+                         f"and {memory_format=}")
+    floating = dtype.is_floating_point or dtype.is_complex
+    if requires_grad and not floating:
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
+    noncontiguous = noncontiguous and math.prod(sizes) > 1
+    if noncontiguous:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    least, most, first, last = (0, 2, 0, 2) if dtype is dtypes.bool else (
+        dtypes.finfo(dtype).min, dtypes.finfo(dtype).max, -9, 9) if floating else (
+        dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max + (dtype is not dtypes.int64), -9, 10)
+    low, high = first if low is None else low, last if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low > high or (low == high and not floating):
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    if high < least or low >= most:
+        raise ValueError(f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
+                         f"[{least}, {most})")
+    low, high = min(max(low, least), most), min(max(high, least), most)
+    if floating:
+        made: Any = empty(sizes, dtype=dtype, device=device)
+        numbers = view_as_real(made) if dtype.is_complex else made
+        span = numbers.array.dtype.type(high) - numbers.array.dtype.type(low) if numbers.array.dtype.kind == "f" else high - low
+        if np.isfinite(np.float64(span)):
+            numbers.uniform_(low, high)
+        else:
+            numbers.uniform_(low / 2, high / 2).mul_(2)
+    else:
+        made = randint(math.ceil(low), math.ceil(high), sizes, dtype=dtype, device=device)
+    if noncontiguous:
+        made = made[..., 1::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made[made == 0] = dtypes.finfo(dtype).tiny if floating else 1
+    return made.requires_grad_() if requires_grad else made

@@ -8,10 +8,11 @@ from itertools import chain, islice
 from typing import Any
 
 from ..._engine.tensor import TensorBase
+from ..._engine.warn import warn
 from ..module import Module, indented, text_of
 from ..parameter import Parameter
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 def position(idx: Any, length: int) -> int:
@@ -445,3 +446,14 @@ class ParameterDict(Module):
     def __ior__(self, other: Any) -> Any:
         self.update(other)
         return self
+
+
+class Container(Module):
+    """A Module of these.  Deprecated: use Module."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
+             FutureWarning)
+        super().__init__()
+        for key, value in kwargs.items():
+            self.add_module(key, value)
