@@ -23,8 +23,8 @@ class Branches(nn.Module):
         torch.manual_seed(3)
         self.a, self.b, self.idle = nn.Linear(4, 4), nn.Linear(4, 1), nn.Linear(4, 1)
 
-    def forward(self, x):
-        return self.b(self.a(x).tanh())
+    def forward(self, x, whole=True):
+        return self.b(self.a(x).tanh()) if whole else self.a(x)
 
 
 def halved(state, bucket):
@@ -34,9 +34,9 @@ def halved(state, bucket):
     return future
 
 
-def step(ddp, k):
+def step(ddp, k, whole=True):
     optimizer.zero_grad()
-    ddp(torch.arange(12.0).reshape(3, 4).cos() * (1 + r + k)).sum().backward()
+    ddp(torch.arange(12.0).reshape(3, 4).cos() * (1 + r + k), whole).sum().backward()
     optimizer.step()
 
 
@@ -52,6 +52,7 @@ rec = microscope.record(plain, hooked, values="parameters")
 try:
     with rec as kept:
         step(plain, 0)
+        step(plain, 3, whole=r == 0)            # branches that find_unused_parameters allows
         if r == 1:
             time.sleep(0.2)
         d.barrier()

@@ -51,7 +51,8 @@ def test_the_late_rank_kept_the_other_waiting() -> None:
 
 
 def test_what_became_of_a_gradient_is_the_mean_kept_apart_or_what_a_hook_made(ranks: Ranks) -> None:
-    first, second = ranks.averaged("plain.module.a.weight")
+    first, apart, second = ranks.averaged("plain.module.a.weight")
+    assert apart.code == "mean" and apart.local[0] != pytest.approx(apart.local[1])
     assert (first.code, second.code) == ("mean", "no_sync") and first.after[0] == pytest.approx(first.after[1])
     assert second.where is not None and "recorded.py:" in second.where and second.after[0] != pytest.approx(second.after[1])
     third, = ranks.averaged("hooked.module.a.weight")

@@ -24,7 +24,7 @@ from .why import Cause, hook_of, why_none
 
 AVERAGING = "gradients averaged by DistributedDataParallel"
 MESSAGES = ("send", "recv", "isend", "irecv")
-OF_ONE_SIZE = ("all_reduce", "broadcast", AVERAGING)
+OF_ONE_SIZE = ("all_reduce", "broadcast")
 
 
 @dataclass
