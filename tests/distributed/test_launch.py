@@ -133,14 +133,18 @@ def test_groups_used_in_different_orders_are_named_instead_of_waited_for() -> No
                          rf"rank \d(, )?){{{n}}}", done.stderr), done.stderr
 
 
-def test_an_interrupt_ends_all_ranks() -> None:
-    process = subprocess.Popen([*LAUNCH, "-n", "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, None)])
+@pytest.mark.parametrize("starter", ["launch", "torchrun"])
+def test_an_interrupt_and_a_termination_end_all_ranks(starter: str, number: int, status: int | None) -> None:
+    torchrun = [sys.executable, "-m", "retrograd", "run", "-m", "torch.distributed.run", "--nproc-per-node"]
+    start = torchrun if starter == "torchrun" else [*LAUNCH, "-n"]
+    process = subprocess.Popen([*start, "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, env=os.environ | QUIET, start_new_session=True)
     try:
         assert process.stdout is not None
         said = process.stdout.readline() + process.stdout.readline()
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(30) == 130
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        assert process.wait(30) and process.returncode == (status or process.returncode)
         assert_gone(said)
     finally:
         process.kill()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -60,13 +61,24 @@ def main(args: Sequence[str] | None = None) -> None:
         told = {name: str(value) for name, value in {**common, "RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": i}.items()}
         ranks.append(subprocess.Popen([sys.executable, "-m", "retrograd", "run", *program],
                                       env={"OMP_NUM_THREADS": "1", **os.environ, **told}))
+    signal.signal(signal.SIGTERM, terminated)
     try:
         status = first_failure(ranks, given.node_rank * n)
     except KeyboardInterrupt:
         status = 130
+    except Terminated:
+        status = 128 + signal.SIGTERM
     end(ranks)
     if status:
         sys.exit(status)
+
+
+class Terminated(BaseException):
+    """SIGTERM has come."""
+
+
+def terminated(*_: object) -> None:
+    raise Terminated
 
 
 def first_failure(ranks: list[subprocess.Popen[bytes]], first: int) -> int:
