@@ -787,7 +787,7 @@ def test_what_is_chosen_of_long_rows_is_what_a_stable_sort_puts_there(dim: int, 
 
 def test_a_loss_of_several_labels_among_many_classes() -> None:
     r = np.random.default_rng(4)
-    a, t = r.standard_normal((6, 300)), np.full((6, 300), -1)
+    a, t = r.standard_normal((6, 300)), np.full((6, 300), -1, np.int64)
     for row in range(6):
         t[row, :200 * (row % 2) + row] = r.choice(300, 200 * (row % 2) + row, replace=False)
     want, slope = np.zeros(6), np.zeros(a.shape)
@@ -828,3 +828,14 @@ def test_an_image_read_at_its_own_pixels_has_the_gradient_of_pytorchs_side(pytor
             found += [places.numpy(), read.grad.numpy()]
         assert np.array_equal(found[0], found[2]) if dtype == "float32" else np.allclose(found[0], found[2], atol=1e-15)
         np.testing.assert_allclose(found[1], found[3], rtol=1e-4, atol=1e-5 * n, err_msg=str(n))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_whole_powers_of_half_precision_are_pytorchs_to_the_bit(dtype: str) -> None:
+    theirs = pytest.importorskip("torch")
+    numbers = np.random.default_rng(5).uniform(-4, 4, 5000).astype(np.float32)
+    a, b = (lib.from_numpy(numbers).to(getattr(lib, dtype)) for lib in (theirs, torch))
+    for n in (-3, -2, -1, 0, 1, 2, 3):
+        assert str((b**n).dtype) == f"torch.{dtype}"
+        np.testing.assert_array_equal((b**n).float().numpy(), (a**n).float().numpy(), str(n))

@@ -128,7 +128,7 @@ MORE = [
     Op("diff", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1, 0), S(m.x(5), 2)]), lambda x, n=1,
        dim=-1: np.diff(x, n, dim), dtypes=WIDE, twice=True),
     Op("repeat_interleave", lambda m: iter([S(m.x(2, 3), 2), S(m.t(2, 3), 2, 0), S(m.x(2, 3), m.i(3, 2) + 1, 0)]),
-       lambda x, r, dim=None: np.repeat(x, r, dim), dtypes=WIDE, result="first", exact=True, twice=None),
+       lambda x, r, dim=None: np.repeat(x, np.asarray(r, np.intp), dim), dtypes=WIDE, result="first", exact=True, twice=None),
     *[Op(name, lambda m: iter([S((m.x(2, 3), m.t(2, 3)))]), ref, method=None, out=True, node=None, twice=True,
         dtypes=WIDE, result="tensors", exact=True)
       for name, ref in [("vstack", np.vstack), ("hstack", np.hstack), ("dstack", np.dstack),

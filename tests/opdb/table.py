@@ -39,11 +39,18 @@ def is_float(dtype: Any) -> bool:
     return dtype.kind in "fV"
 
 
+def wide(x: Any) -> Any:
+    """Integers as on a system of 64 bits: elsewhere NumPy's own have 32."""
+    if isinstance(x, (list, tuple)) and any(isinstance(y, np.ndarray) for y in x):
+        return type(x)(map(wide, x))
+    return x.astype(np.int64) if isinstance(x, np.ndarray) and x.dtype == np.intp != np.int64 else x
+
+
 class S:
     """Arguments of one call.  `node`: the grad_fn's name where it is not the row's; `twice`: so is `twice`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.args, self.kwargs = args, kwargs
+        self.args, self.kwargs = tuple(map(wide, args)), {name: wide(x) for name, x in kwargs.items()}
         self.node: str | None = None
         self.twice: bool | None = None
         self.order2 = True

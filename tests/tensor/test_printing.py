@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from typing import Any
 
@@ -51,6 +52,7 @@ def test_random_tensors_against_live_pytorch(seed: int) -> None:
         assert printing_cases.compare(torch, 1000, seed) == []
 
 
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="arrays are smaller where addresses have 32 bits")
 def test_a_summary_reads_only_what_it_shows() -> None:
     eight_terabytes = np.broadcast_to(1.0, (10**6, 10**6))
     row = "[1., 1., 1.,  ..., 1., 1., 1.]"

@@ -182,7 +182,7 @@ def embedding_bag(
     total = at.size
     if include_last_offset:
         at = at[:int(sizes.sum())]
-    bag = np.repeat(np.arange(len(sizes)), sizes)
+    bag = np.repeat(np.arange(len(sizes)), sizes.astype(np.intp, copy=False))
     kept = weights if weights is None or weights.ndim == 1 else shape.fold(weights, (total,))
     if padding_idx is not None:
         good = at != (padding_idx + rows if padding_idx < 0 else padding_idx)

@@ -98,10 +98,10 @@ def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
         if dim is None:
             if not a.size:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-            found = np.asarray(how(a))
+            found = np.asarray(how(a), np.int64)
             return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
         at = some(x, dim_of(dim, a.ndim), name)
-        return wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64))
+        return wrap(np.asarray(how(a, at, keepdims=keepdim), np.int64) if a.ndim else np.zeros((), np.int64))
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Index (int64) of the {name[3:]}imum, the first at a tie: into the flattened input, or along dim."
     return aliased(f)

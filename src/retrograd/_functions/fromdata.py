@@ -133,6 +133,8 @@ def nested(data: Any, want: Any) -> Any:
         raise TypeError(f"new(): invalid data type '{type(first(data)).__name__}'")
     if array.dtype == np.uint64 and (want is None or want.kind not in "fcV"):
         raise ValueError(OVERFLOW)
+    if array.dtype.kind == "i" and promote.INT in kinds:    # Python's numbers, which NumPy may hold in 32 bits
+        return array.astype(np.int64, copy=False)
     return array
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import sys
 from functools import cache
 from typing import Any
 
@@ -29,7 +30,7 @@ NONZERO = (
     "implementation does not exist.")
 UNABLE = {"equal", "unique", "unique_consecutive", "masked_select", "bincount"}
 NORESERVE = 0x4000                              # of Linux's mmap: pages count when they are written
-START = 1 << 34
+START = 1 << 34 if sys.maxsize > 1 << 34 else 1 << 28
 _mappings: dict[bool, Any] = {}
 
 

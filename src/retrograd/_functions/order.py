@@ -37,7 +37,8 @@ def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that sort along dim, int64."""
     at = sort_dim(dim, input, "argsort")
-    return wrap(order.order_of(input.array, at, bool(descending)) if input.array.ndim else np.zeros((), np.int64))
+    return wrap(np.asarray(order.order_of(input.array, at, bool(descending)), np.int64) if input.array.ndim
+                else np.zeros((), np.int64))
 
 
 def msort(input: Any, *, out: Any = None) -> Any:

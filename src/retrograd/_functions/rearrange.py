@@ -138,7 +138,7 @@ def repeat_interleave(
     x = tensor(repeats if input is None else input, "repeat_interleave")
     if input is None or repeats is None:
         counts = x.array
-        return wrap(np.repeat(np.arange(counts.size), check_counts(counts)))
+        return wrap(np.repeat(np.arange(counts.size, dtype=np.int64), check_counts(counts)))
     if dim is None:
         x, dim = flatten(x), 0
     at = dim_of(dim, x.array.ndim)
@@ -172,7 +172,7 @@ def check_counts(counts: Any) -> Any:
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{dtypes.of(counts.dtype).scalar}'")
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
-    return counts
+    return counts.astype(np.intp, copy=False)
 
 
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 
@@ -48,6 +50,7 @@ named("aminmax_out", "min", "max")
 
 def chosen(made: Any) -> TensorBase:
     """The indices that an op found, as a Tensor; backward will refuse if it was edited."""
+    made.indices = made.indices.astype(np.int64, copy=False)       # NumPy's own are of 32 bits on such systems
     indices = wrap(made.indices)
     watch(made, indices)
     return indices

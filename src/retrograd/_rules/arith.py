@@ -441,7 +441,7 @@ def modulo(a: Array, b: Array) -> Array:
 
 def raised(x: Array, n: Any) -> Array:
     """Floats to the power of a number: by products, quotients and roots for the exponents for which PyTorch does so."""
-    if (n == 3 and x.dtype.char == "e") or (n == -0.5 and x.dtype.kind == "V"):
+    if (n in (3, -2) and x.dtype.char == "e") or (n in (-0.5, -1) and x.dtype.kind == "V"):
         return raised(x.astype(promote.SINGLE), float(n)).astype(x.dtype)
     if n == 2:
         return by_parts.times(x, x)
@@ -454,7 +454,7 @@ def raised(x: Array, n: Any) -> Array:
     if n == -1:
         return by_parts.over(1.0, x)
     if n == -2:
-        return by_parts.over(1.0, by_parts.times(x, x))
+        return raised(by_parts.times(x, x), -1)
     if n == 1:
         return +x
     return np.ones_like(x) if n == 0 else power(x, n)

@@ -139,7 +139,7 @@ class EmbeddingBagBackward0(Nary):
         bags = self.sizes.shape[0]
         out = np.zeros((bags, table.shape[1]), table.dtype)
         full = np.flatnonzero(self.sizes)
-        starts = (np.cumsum(self.sizes) - self.sizes)[full]
+        starts = (np.cumsum(self.sizes) - self.sizes)[full].astype(np.intp, copy=False)
         if self.mode == 2:
             self.best = np.full(out.shape, -1, np.int64)
             for i in range(full.shape[0]):

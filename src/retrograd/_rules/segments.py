@@ -23,7 +23,7 @@ class Segments:
 
     def __init__(self, starts: Array, counts: Array, n: int) -> None:
         rows: int = counts.shape[0]
-        self.counts: Array = counts.reshape(-1)                 # (K,)
+        self.counts: Array = counts.reshape(-1).astype(np.intp, copy=False)     # (K,)
         self.starts: Array = (starts + n * np.arange(rows)[:, None]).reshape(-1)
         of: Array = np.repeat(np.arange(self.counts.size), self.counts)
         before: Array = np.cumsum(self.counts) - self.counts
@@ -40,7 +40,7 @@ class Segments:
         out = np.full((self.counts.size, x.shape[1]), start, x.dtype)
         full = np.flatnonzero(self.counts)
         if full.size and x.size:
-            ends = np.stack([self.starts[full], self.starts[full] + self.counts[full]], 1).reshape(-1)
+            ends = np.stack([self.starts[full], self.starts[full] + self.counts[full]], 1).reshape(-1).astype(np.intp)
             found = ufunc.reduceat(x, ends[:-1] if ends[-1] == len(x) else ends, 0)[::2]
             out[full] = ufunc(out[full], found)
         return out
