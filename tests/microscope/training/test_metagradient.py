@@ -296,7 +296,7 @@ def mistakes(task: Task) -> dict[str, tuple[Any, str]]:
         "batch norm": (loop(step, torch.nn.BatchNorm1d(5).double()), "running statistics"),
         "afterwards": (loop(step, end=halved), "changes the weights after its last step"),
         "LBFGS": (loop(closed, made=lambda model: torch.optim.LBFGS(model.parameters(), max_iter=1)),
-                  "step of LBFGS is not known"),
+                  "no formula is known for the step of LBFGS"),
         "no loop": (nothing, "took no step"),
         "no optimizer": (without, "the model and the optimizer"),
     }
