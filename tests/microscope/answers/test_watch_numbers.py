@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,9 @@ def test_under_a_scaler_norms_are_unscaled_and_skipped_steps_known(torch: Any) -
         return w
 
     plain, scaled = run(False), run(True)
-    assert scaled.skipped == [3] and plain.skipped == [] and plain.count == scaled.count == 4
-    for a, b in zip(plain.rows, scaled.rows):
-        assert (a["name"], a["step"]) == (b["name"], b["step"])
+    assert scaled.skipped == [3] and plain.skipped == [] and (plain.count, scaled.count) == (4, 5)
+    for a, b in zip(plain.rows, scaled.rows, strict=True):
+        assert (a["name"], a["step"] + (a["step"] > 2)) == (b["name"], b["step"])
         if a["grad_norm"] is not None:
             assert b["grad_norm"] == pytest.approx(a["grad_norm"], rel=1e-4)
     assert scaled._successive.found[0]["trace"] == pytest.approx(plain._successive.found[0]["trace"], rel=1e-3, abs=1e-9)
@@ -191,3 +192,58 @@ def test_bad_input_says_what_to_give(torch: Any) -> None:
         w.histogram("0.weight")
     assert w.noise_scale() is None
     w.pause()
+
+
+@both
+def test_activations_called_as_functions_are_looked_at_by_module_and_line(torch: Any) -> None:
+    F = torch.nn.functional
+
+    class Block(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, shift: float) -> None:
+            super().__init__()
+            self.a, self.act = torch.nn.Linear(3, 4), torch.nn.ReLU()
+            with torch.no_grad():
+                self.a.weight.fill_(0.1)
+                self.a.bias.copy_(torch.tensor([shift, shift, 1.0, 1.0]))
+
+        def forward(self, x: Any) -> Any:
+            return F.relu(self.a(self.act(x))) + 0 * self.a(x).tanh()
+
+    m = torch.nn.Sequential(Block(-9.0), torch.nn.Linear(4, 3), Block(1.0))
+    optimizer = torch.optim.SGD(m.parameters(), lr=1e-3)
+    with watch(m, every=2, window=2) as w:
+        for _ in range(6):
+            optimizer.zero_grad()
+            m(torch.ones(5, 3)).sum().backward()
+            optimizer.step()
+    line = next(n for n, text in enumerate(Path(__file__).read_text("utf-8").splitlines(), 1) if "return F.relu(" in text)
+    names = {row["name"] for row in w.rows if row["dead"] is not None or row["saturated"] is not None}
+    places = f"(test_watch_numbers.py:{line})"
+    assert names == {"0.act", "2.act", f"0.relu {places}", f"0.tanh {places}", f"2.relu {places}", f"2.tanh {places}"}
+    assert w.dead_units()[f"0.relu {places}"] == [0, 1] and f"2.relu {places}" not in w.dead_units()
+    assert {row["dead"] for row in w.rows if row["name"] == f"0.relu {places}"} == {0.5}
+    assert [line for line in w.problems() if "relu" in line] == [
+        f"0.relu {places}: 2 of its 4 units were never above 0 in the last 2 looks: 0, 1"]
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in m.modules())
+
+
+@both
+def test_a_forward_that_raises_leaves_nobody_listening(torch: Any) -> None:
+    class Net(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Linear(3, 4)
+
+        def forward(self, x: Any) -> Any:
+            raise ValueError if x is None else 0 or torch.relu(self.a(x)) @ torch.ones(3, 3)
+
+    m = Net()
+    with watch(m, every=1) as w:
+        for x in (None, torch.ones(2, 3)):
+            with pytest.raises((ValueError, RuntimeError)):
+                m(x)
+            assert w._functional.context is None and not w._functional.within
+        torch.relu(m.a(torch.ones(2, 3))).sum().backward()
+        torch.optim.SGD(m.parameters(), 0.1).step()
+    assert [row["name"] for row in w.rows] == ["a.weight", "a.bias", *(
+        row["name"] for row in w.rows if row["name"].startswith("relu"))]

@@ -6,14 +6,18 @@ import io
 import math
 import os
 import pickle
+import random
 import re
 import signal
+import statistics
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retrograd.microscope import flight, load, record
+from retrograd.microscope.flight.usual import Usual
 from retrograd.microscope.page.write import data_of
 
 
@@ -144,6 +148,35 @@ def test_a_spike_of_the_loss_is_written(torch: Any, tmp_path: Path) -> None:
     assert rec.header["opens"] == rec.header["newest"] < len(rec.events)
 
 
+def test_a_spike_is_judged_by_the_losses_of_its_own_line(torch: Any, tmp_path: Path) -> None:
+    one, two = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    x = torch.ones(4, 2)
+    with flight(one, path=tmp_path / "f") as f:
+        for n in range(60):
+            (one(x + 0.01 * torch.randn(4, 2)).square().mean() * 0 + 100 + n % 3).backward()
+            (two(x).square().mean() * 0 + (50 if n == 50 else 1 + n % 3 / 10)).backward()
+    [report] = f.reports
+    assert report.startswith("step ") and "the loss jumped to 50 (median 1.1" in report
+
+
+def test_a_robust_score_is_that_of_its_definition() -> None:
+    draw = random.Random(3)
+    usual, last = Usual(), deque[float](maxlen=200)
+    above = 0
+    for n in range(900):
+        loss = draw.choice([1.0, 1.0, draw.gauss(2, 0.1), draw.expovariate(0.2)]) if n > 300 else draw.gauss(0, 1)
+        want = 0.0
+        if len(last) >= 20:
+            middle = statistics.median(last)
+            want = (loss - middle) / max(1.4826 * statistics.median(abs(y - middle) for y in last), 1e-9 * middle, 1e-12)
+        score = usual.score(loss, 5.0)
+        assert score == pytest.approx(want) if want > 5 else score <= 5
+        above += want > 5
+        usual.add(loss)
+        last.append(loss)
+    assert above > 20
+
+
 def test_an_exception_is_written_with_the_operation_that_raised(torch: Any, tmp_path: Path) -> None:
     net = net_of(torch)
     with pytest.raises(RuntimeError), flight(net, path=tmp_path / "f") as f:
@@ -199,7 +232,9 @@ def test_all_passes_of_an_accumulated_step_and_all_optimizers_belong_to_it(torch
     rec = f.recording()
     assert [e.kind for e in rec.of("end", "step")] == ["end", "end", "step", "step"] * 2
     assert [e.rates for e in rec.of("step")] == [[0.1], [0.2]] * 2 and rec.header["steps"] == [2, 3]
-    assert rec.compare(1, 2).rows
+    assert rec.compare(2, 3).rows
+    with pytest.raises(ValueError, match="1 is not a step; steps go from 2 to 3"):
+        rec.compare(1, 2)
 
 
 def test_gradients_that_a_scaler_let_overflow_are_no_trouble(torch: Any, tmp_path: Path) -> None:

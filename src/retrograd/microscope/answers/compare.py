@@ -1,17 +1,17 @@
 """compare: what two steps of a recording have in common, and where they differ: loss, gradients, what ran, what was skipped.
 
-A step ends where optimizers step, one or several in a row, or where gradients are cleared that none of them used: a step that
-was skipped.  It holds all since the one before.
+A step (rounds.py) holds all since the one before.  Where gradients are cleared that no optimizer used, it was skipped.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isfinite, log, nan, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..plain_text import escaped
 from ..record.recording import POSITION, Recording
 from ..record.witness import INPLACE
+from ..rounds import Rounds
 from .ledger import editing
 
 # kinds of facts, in the order in which they are told, and what their numbers are
@@ -37,6 +37,23 @@ class Span(NamedTuple):
 
 def spans(rec: Recording) -> list[Span]:
     """The steps of a recording, in order."""
+    rounds, found = Rounds(), dict[int, Span]()
+    for part in parts_of(rec):
+        cuts = [part.first, *part.steps[1:], part.end]
+        for i, first, end in zip(part.steps, cuts, cuts[1:]):
+            add(found, rounds.step(rec.rows[i][_AT["step"]["optimizer"]]), Span(first, end, (i,)))
+        if not part.steps:
+            add(found, rounds.now() if part.end == len(rec.rows) else rounds.skip(), part)
+    return list(found.values())
+
+
+def add(found: dict[int, Span], number: int, part: Span) -> None:
+    its = found.get(number)
+    found[number] = part if its is None else Span(its.first, part.end, its.steps + part.steps)
+
+
+def parts_of(rec: Recording) -> list[Span]:
+    """What ends where optimizers step, or gradients are cleared that none of them used."""
     found: list[Span] = []
     first, passes = 0, False
     steps: list[int] = []
@@ -239,21 +256,32 @@ def size_of(a: float | None, b: float | None) -> float:
 
 
 def compare(rec: Recording, a: int, b: int) -> Comparison:
-    """Two steps of a recording, counted from 1.  ValueError when there is no such step."""
-    found = spans(rec)
-    for number in (a, b):
-        if type(number) is not int or not 1 <= number <= len(found):
-            raise ValueError(f"compare: {number!r} is not a step; " + (
-                f"steps go from 1 to {len(found)}" if found else "the recording has no backward pass and no optimizer step"))
-    one, two = (facts(rec, found[number - 1]) for number in (a, b))
+    """Two steps of a recording, counted from 1, of a flight by its numbers.  ValueError when there is no such step."""
+    spans_of = {number: numbered(rec, "compare", number) for number in (a, b)}
+    one, two = (facts(rec, spans_of[number]) for number in (a, b))
     order = {kind: i for i, kind in enumerate(KINDS)}
     rows = [row_of(fact, one.get(fact), two.get(fact)) for fact in dict.fromkeys((*one, *two))]
     rows.sort(key=lambda r: (order[r.kind], not r.marked, -r.size))
     lost = sum(rec.dropped.values())
     notes = [f"{lost} events were dropped after the limit: a step may be incomplete"] if lost else []
-    return Comparison((title(rec, a, found[a - 1]), title(rec, b, found[b - 1])), rows, notes)
+    return Comparison((title(rec, a, spans_of[a]), title(rec, b, spans_of[b])), rows, notes)
+
+
+def first_step(rec: Recording) -> int:
+    """The number of the first step: a flight forgets those before."""
+    return int(next(iter(rec.header.get("steps", ())), 1))
+
+
+def numbered(rec: Recording, asked: str, number: Any) -> Span:
+    """The step of this number.  ValueError, in the name of the function that was `asked`, where there is none."""
+    found, first = spans(rec), first_step(rec)
+    if type(number) is not int or not first <= number < first + len(found):
+        raise ValueError(f"{asked}: {number!r} is not a step; " + (
+            f"steps go from {first} to {first + len(found) - 1}" if found else
+            "the recording has no backward pass and no optimizer step"))
+    return found[number - first]
 
 
 def titles(rec: Recording) -> list[str]:
     """All steps, each in a few words."""
-    return [title(rec, n + 1, span) for n, span in enumerate(spans(rec))]
+    return [title(rec, n, span) for n, span in enumerate(spans(rec), first_step(rec))]

@@ -18,7 +18,7 @@ import numpy as np
 from ..arguments import checked
 from ..plain_text import escaped
 from ..record.recording import Event, Recording, Value
-from .compare import short, spans
+from .compare import numbered, short
 
 RTOL = 1e-5                     # how far norms may be apart
 SHOWN = 30                      # rows of a text
@@ -164,11 +164,7 @@ def entries(rec: Recording, step: int | None, whole: bool) -> Iterator[Entry]:
     """What is compared of a recording.  whole: with operations and nodes"""
     first, end = 0, len(rec.rows)
     if step is not None:
-        found = spans(rec)
-        if type(step) is not int or not 1 <= step <= len(found):
-            raise ValueError(f"compare: {step!r} is not a step; " + (
-                f"steps go from 1 to {len(found)}" if found else "the recording has no backward pass and no optimizer step"))
-        first, end, _ = found[step - 1]
+        first, end, _ = numbered(rec, "compare", step)
     last: dict[int, int] = {}                           # tensor -> its last value
     for key, i, values in told_of(rec, first, end, whole, last):
         yield (*key, rec.modules[rec.events[i].module]["type"] if key[0] == "module" else ""), i, values

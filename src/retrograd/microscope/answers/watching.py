@@ -19,6 +19,8 @@ import numpy as np
 from ..arguments import checked
 from ..listen import engine_of_module
 from ..plain_text import escaped, few, table
+from ..rounds import Rounds
+from .functional_units import Functional
 from .histograms import KINDS, LIMITS, Histograms
 from .successive import Successive
 from .watch_problems import Loop, Units
@@ -54,9 +56,8 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
                 w.noise_scale()
     batch       samples in a batch, for the noise scale; by default the length of the model's first argument
     scaler      a GradScaler: w.skipped lists the steps that it skips, and gradient norms exclude its scale
-    A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
-    update, and w.before() before it if you want update norms.  Steps are counted from 1; of several optimizers the one
-    that has made the most steps counts.
+    Steps count from 1, and have one step() of each optimizer at most: of a GAN's two, both belong to one step.  Without an
+    optimizer, call w.step() after each update, and w.before() before it if you want update norms.
     """
     engine = engine_of_module(model, "watch")
     if every < 1:
@@ -80,7 +81,7 @@ class Watch:
            update_norm, ratio = update_norm / weight_norm, and grad_cosine and update_cosine with the next step; activations
            have dead (share of units that were 0 for the whole batch) and saturated (share of values within 2 % of a bound).
            None: unknown.
-    skipped   numbers that the steps which the scaler skipped would have had
+    skipped   numbers of the steps that the scaler skipped
     """
 
     _arrays: list[Any] = []                     # of the gradients that a step begins with, where they are asked for
@@ -90,7 +91,7 @@ class Watch:
         self.model, self.window, self.log = model, window, log
         self.every = every
         self.rows: deque[dict[str, Any]] = deque(maxlen=limit)
-        self.count = 0                          # steps so far, of the optimizer that made the most
+        self._rounds = Rounds()
         self._made: WeakKeyDictionary[Any, int] = WeakKeyDictionary()      # optimizer -> its steps; this Watch: those by hand
         self.names = {id(p): name for name, p in model.named_parameters()}
         self._engine = engine
@@ -102,7 +103,13 @@ class Watch:
         self._loop = Loop(model, engine)
         self._histograms, self._successive, self._scaler = histograms, successive, scaler
         self._alive: dict[str, Units] = {}      # activation -> its units
+        self._functional = Functional(self, model, engine)
         self.resume()
+
+    @property
+    def count(self) -> int:
+        """Steps so far."""
+        return self._rounds.number
 
     # -- switching
 
@@ -132,6 +139,7 @@ class Watch:
         """Take every hook off; rows stay."""
         for handle in [*self._handles, *self._hooks]:
             handle.remove()
+        self._functional.rest()
         self._loop.disarm()
         if self._successive is not None:
             self._successive.disarm()
@@ -207,19 +215,21 @@ class Watch:
         found = self._open.pop(key, None)
         if found is None:
             if optimizer is None or (not look and self._parameters_any(optimizer)):
+                self._rounds.step(key)
                 self._next(optimizer)
             return
+        step = self._rounds.step(key)
         ps, grads, old = found
         updates = [None if w is None else self._array(p) - self._array(w) for p, w in zip(ps, old)] if self._arrays else []
         if look:
-            self._look(optimizer, ps, grads, old, updates)
+            self._look(optimizer, step, ps, grads, old, updates)
         else:
-            self._follow(key, max(self.count, self._steps(optimizer) + 1), ps, updates, {}, False)
+            self._follow(key, step, ps, updates, {}, False)
         self._next(optimizer)
 
-    def _look(self, optimizer: Any, ps: list[Any], grads: list[Any], old: list[Any], updates: list[Any]) -> None:
+    def _look(self, optimizer: Any, step: int, ps: list[Any], grads: list[Any], old: list[Any], updates: list[Any]) -> None:
         """The rows of a step."""
-        engine, step = self._engine, max(self.count, self._steps(optimizer) + 1)
+        engine = self._engine
         norms = engine.fetch([
             *grads, *(None if w is None else engine.norm(w) for w in old),
             *(None if w is None else engine.distance(p, w) for p, w in zip(ps, old))])
@@ -266,7 +276,7 @@ class Watch:
 
     def _skipped(self, optimizer: Any) -> None:
         """The scaler made no step."""
-        self.skipped.append(max(self.count, self._steps(optimizer) + 1))
+        self.skipped.append(self._rounds.skip())
         self._open.pop(id(optimizer), None)
         self._units.clear()
         self._heard(optimizer)
@@ -283,8 +293,7 @@ class Watch:
 
     def _next(self, optimizer: Any) -> None:
         self._heard(optimizer)
-        made = self._made[self if optimizer is None else optimizer] = self._steps(optimizer) + 1
-        self.count = max(self.count, made)
+        self._made[self if optimizer is None else optimizer] = self._steps(optimizer) + 1
         self._arm()
 
     def _waits(self) -> bool:
@@ -306,6 +315,7 @@ class Watch:
                 more.arm()
         if self._handles and self._waits():
             self._loop.arm()
+            self._hooks += self._functional.arm(self.model)
             for name, module in self.model.named_modules():
                 kind = type(module).__name__
                 if kind in RECTIFIERS or kind in BOUNDED:

@@ -33,7 +33,7 @@ def end(hearing: Any) -> None:
 def unheard(original: Any) -> Any:
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        aside = [it for it in reversed(_listening) if it.aside()]
+        aside = [it for it in reversed(_listening) if it.rest()]
         try:
             original(self, set_to_none)
         finally:

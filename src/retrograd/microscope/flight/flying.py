@@ -7,8 +7,6 @@ import sys
 import threading
 import warnings
 from collections import deque
-from statistics import median
-from time import perf_counter_ns as now
 from typing import Any
 from weakref import WeakSet
 
@@ -23,10 +21,11 @@ from ..record.recording import Recording
 from .hearing import Hearing
 from .step import Step
 from .told import told
+from .usual import Usual
 
 KEEP = 20
 SPIKE = 12.0            # robust z-score of a loss that is a spike
-WINDOW, ENOUGH = 200, 20        # losses that it is judged by; how many there must be
+WINDOW = 200            # losses that are shown
 OVERFLOWS = 20          # passes in a row with a GradScaler whose gradients overflow: a scaler gets over a few
 _flying: WeakSet[Flight] = WeakSet()
 
@@ -80,6 +79,7 @@ class Flight:
         self.reports: list[str] = []
         self.losses: deque[float] = deque(maxlen=WINDOW)
         self.overflows = 0
+        self._usual: dict[Any, Usual] = {}      # lines of a pass and of what made its loss -> losses
         self._engine = engine
         self._given = {id(o) for o in optimizers}
         self._optimizers: list[Any] = list(optimizers)
@@ -142,17 +142,14 @@ class Flight:
         # A closure's passes are heard.
         if self._hearing.on and len(args) < 2 and not kwargs.get("closure"):
             self._hearing.busy = True
-            self._hearing.aside()
+            self._hearing.rest()
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         hearing = self._hearing
         hearing.busy = False
         n = self._numbers(optimizer) if hearing.on else None
         if n is not None:
-            step = hearing.steps[-1]
-            rates = [float(g.get("lr", 0.0)) for g in optimizer.param_groups]
-            step.put(("stepped", now(), n, here(hearing.sites, sys._getframe(1)), rates))
-            step.over = True
+            hearing.stepped(n, here(hearing.sites, sys._getframe(1)), [float(g.get("lr", 0.0)) for g in optimizer.param_groups])
         if hearing.on:
             hearing.listen()
 
@@ -160,7 +157,7 @@ class Flight:
 
     def _passed(self, step: Step) -> None:
         """A pass has ended: is it the one to report?"""
-        bad_loss = [loss for loss in step.losses if loss - loss != 0.0]
+        bad_loss = [loss for loss, _ in step.losses if loss - loss != 0.0]
         if step.scaled and step.broken and not bad_loss:
             self.overflows += 1
             if self.overflows == OVERFLOWS:
@@ -175,14 +172,18 @@ class Flight:
             return
         self._ill = False
         self.overflows = 0
-        loss = step.losses[-1] if step.losses else None
-        if loss is None:
+        if not step.losses:
             return
-        score = robust_score(loss, self.losses)
+        loss, line = step.losses[-1]
         self.losses.append(loss)
-        if self.spike is not None and score > self.spike:
+        if self.spike is None:
+            return
+        usual = self._usual.setdefault(line, Usual())
+        score = usual.score(loss, self.spike)
+        if score > self.spike:
             self._hearing.replay(step)
-            self._write(f"the loss jumped to {loss:.4g} (median {median(self.losses):.4g}, robust z-score {score:.3g})")
+            self._write(f"the loss jumped to {loss:.4g} (median {usual.median():.4g}, robust z-score {score:.3g})")
+        usual.add(loss)
 
     def _signalled(self, number: int, frame: Any) -> None:
         if self in _flying:
@@ -197,7 +198,7 @@ class Flight:
         hearing = self._hearing
         busy, hearing.busy = hearing.busy, True
         try:
-            return told(hearing, list(hearing.steps), self._optimizers, {"steps": [s.number for s in hearing.steps]})
+            return told(hearing, hearing.kept(), self._optimizers)
         finally:
             hearing.busy = busy
 
@@ -212,7 +213,7 @@ class Flight:
         rec.notes.extend(sorted(self._hearing.notes))
         rec.error, rec.complete = error, error is None
         found = first_bad(rec)
-        said = [f"step {self._hearing.steps[-1].number}: {why}", *map(str, found)]
+        said = [f"step {rec.header['steps'][-1]}: {why}", *map(str, found)]
         newest = min(rec.header.get("newest", 0), len(rec.rows) - 1)
         rec.header["opens"] = min((f.event for f in found), default=newest)
         rec.notes.append("; ".join(said))
@@ -225,22 +226,13 @@ class Flight:
 
     @escaped
     def __repr__(self) -> str:
-        return f"<Flight at step {self._hearing.steps[-1].number}, {len(self.reports)} written>"
+        return f"<Flight at step {self._hearing.kept()[-1].number}, {len(self.reports)} written>"
 
 
 def first_bad(rec: Recording) -> list[Any]:
     """Where bad numbers of the newest step began: Findings, forward and backward."""
     found = [f for f in trouble(rec) if f.kind in ("nan", "inf") and f.state != "healed"]
     return [f for f in found if f.event >= rec.header["newest"]] or found
-
-
-def robust_score(x: float, among: Any) -> float:
-    """How many (robust) standard deviations x is above the median."""
-    if len(among) < ENOUGH:
-        return 0.0
-    middle = median(among)
-    spread = 1.4826 * median(abs(y - middle) for y in among)
-    return (x - middle) / max(spread, 1e-9 * abs(middle), 1e-12)
 
 
 def _land() -> None:

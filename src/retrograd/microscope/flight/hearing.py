@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from time import perf_counter_ns as now
-from typing import Any
+from typing import Any, Final
 from weakref import ref
 
 from .._measure import HUGE, TINY, measure
@@ -19,51 +19,54 @@ from .._own_hook import OwnHook
 from ..listen.sites import HEARING, Sites
 from ..record.lines import here
 from ..record.witness import SAME
+from ..rounds import Rounds
 from . import clearing
 from .step import Call, Step, alike, splice, tensors_of
 
-OUTSIDE = -1            # the serial number of a tensor that nothing was noted of: a batch
+OUTSIDE: Final = -1            # the serial number of a tensor that nothing was noted of: a batch
 
-QUIET = {
+QUIET: Final = {
     "backward", "grad", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel", "type",
     "__len__", "__repr__", "__format__", "__hash__", "element_size", "data_ptr", "storage_offset", "untyped_storage",
     "get_device", "__deepcopy__", "__reduce_ex__", "__dir__", "__iter__", "__setstate__", "item", "tolist", "numpy",
     "__array__", "__bool__", "__float__", "__int__", "__index__", "retain_grad", "zero_", "requires_grad_", "data",
     "detach", "detach_", "__contains__"}
-CALLS = 8                           # of the model, of one pass, that can be made again
-PASS = "a pass"
-NEW: Any = object()
+CALLS: Final = 8                      # of the model, of one pass, that can be made again
+PASS: Final = "a pass"
+NEW: Final[Any] = object()
 
 
 class Hearing:
     """The ear of a flight (microscope/listen), and its hooks."""
 
     def __init__(self, engine: Any, model: Any, keep: int) -> None:
-        self.engine = engine
-        self.model = model
-        self.sites = Sites()
+        self.engine: Any = engine
+        self.model: Any = model
+        self.sites: Any = Sites()
         if engine.name == "torch":
             self.sites.skip(str(engine.torch.__path__[0]))
-        self.Tensor = engine.Tensor
+        self.Tensor: Any = engine.Tensor
         self.names: dict[Any, Any] = {}         # functions heard -> how they are called in events; None: not an event
-        self.steps: deque[Step] = deque([Step(1)], maxlen=keep)
+        self.rounds: Rounds = Rounds()
+        self.steps: Any = deque([Step(1)], maxlen=keep + 1)     # one more, which may turn out to belong to that before
+        self.keep: int = keep
         self.replaying: Step | None = None      # takes what is heard in a replay
-        self.on = False
-        self.busy = False                       # in a pass or in an optimizer's step
-        self.light = False                      # inside a call of the model
-        self.serial = 0                         # of tensors that ops made
-        self.ids: dict[int, Any] = {}           # id of such a tensor -> (weak reference, its serial number)
+        self.on: bool = False
+        self.busy: bool = False                 # in a pass or in an optimizer's step
+        self.light: bool = False                # inside a call of the model
+        self.newest: Any = None                 # (the last output of a layer, its version, its number): the model's, mostly
+        self.serial: int = 0                    # of tensors that ops made
+        self.ids: dict[int, Any] = {}           # id of such a tensor -> (weak reference, its serial number, its line)
         self.scaled: dict[int, float] = {}      # scaled loss -> what it was before
-        self.modules = list(model.named_modules())
-        self.module_numbers = {id(module): n for n, (_, module) in enumerate(self.modules)}
-        self.counts = [0] * len(self.modules)
+        self.modules: list[Any] = list(model.named_modules())
+        self.module_numbers: dict[int, int] = {id(module): n for n, (_, module) in enumerate(self.modules)}
+        self.counts: list[int] = [0] * len(self.modules)
         self.within: list[tuple[int, int]] = []
-        self.parameters = [(name, ref(p)) for name, p in model.named_parameters()]
-        self.parameter_numbers = {id(p): n for n, (_, p) in enumerate(model.named_parameters())}
+        self.parameters: list[Any] = [(name, ref(p)) for name, p in model.named_parameters()]
+        self.parameter_numbers: dict[int, int] = {id(p): n for n, (_, p) in enumerate(model.named_parameters())}
         self.calls: list[Call] = []             # of the pass to come
-        self.context = engine.calls(self)
-        self.listening = False
-        self.device = next((str(p.device.type) for p in model.parameters()), "cpu")
+        self.context: Any = None
+        self.device: str = next((str(p.device.type) for p in model.parameters()), "cpu")
         self.passed: Any = None                 # called after each pass
         self.handles: list[Any] = []
         self.notes: set[str] = set()
@@ -83,23 +86,23 @@ class Hearing:
 
     def end(self) -> None:
         self.on = False
-        self.aside()
+        self.rest()
         clearing.end(self)
         for handle in self.handles:
             handle.remove()
         self.handles = []
 
     def listen(self) -> None:
-        if not self.listening:
-            self.listening = True
+        if self.context is None:
+            self.context = self.engine.calls(self)
             self.context.__enter__()
 
-    def aside(self) -> bool:
+    def rest(self) -> bool:
         """Stop listening, unless somebody else began to after us."""
-        if not self.listening or not self.engine.foremost(self.context):
+        if self.context is None or not self.engine.foremost(self.context):
             return False
-        self.listening = False
         self.context.__exit__(None, None, None)
+        self.context = None
         return True
 
     # -- calls of the model
@@ -107,9 +110,6 @@ class Hearing:
     def enter(self, model: Any, args: Any, kwargs: Any) -> None:
         if not self.on or self.busy or self.light or model is not self.model:
             return
-        step = self.steps[-1]
-        if step.broken and all(p is None or p.grad is None for _, known in self.parameters for p in [known()]):
-            step.over = True                    # a bad pass, whose gradients no optimizer used
         step = self.step()
         if self.replaying is None:
             self.counts[0] += 1
@@ -117,7 +117,7 @@ class Hearing:
         else:
             call = self.within[0][1]
         self.within = [(0, call)]
-        step.put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe(1))))
+        step.put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe())))
         if self.replaying is not None:
             return
         torch = self.engine.torch
@@ -125,9 +125,17 @@ class Hearing:
             if len(self.calls) == CALLS:
                 self.calls.pop(0)
             kind = self.device
-            autocast = kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+            autocast = (kind, torch.get_autocast_dtype(kind), True) if torch.is_autocast_enabled(kind) else None
             self.calls.append(Call(call, args, kwargs, self.engine.random_state(), autocast))
-        self.light = self.aside()
+        self.light = self.rest()
+
+    def cleared(self) -> bool:
+        """Has no parameter a gradient?"""
+        for _, known in self.parameters:
+            p = known()
+            if p is not None and p.grad is not None:
+                return False
+        return True
 
     def leave(self, model: Any, args: Any, out: Any) -> None:
         if not self.on or self.busy or model is not self.model or not self.within:
@@ -147,7 +155,7 @@ class Hearing:
         known = self.ids.get(id(outs[0])) if outs else None
         if not outs or (known is not None and known[0]() is outs[0]):      # its ops were heard
             return
-        made = self.made(outs, False)
+        made = self.made(outs, False, -1)
         step = self.step()
         step.put(("op", now(), type(self.model).__name__, -1, 0, call, [], made,
                   None if outs[0].grad_fn is None else type(outs[0].grad_fn).__name__))
@@ -161,7 +169,10 @@ class Hearing:
     def gave(self, n: int, module: Any, args: Any, out: Any) -> None:
         """The output of a layer, inside a call of the model."""
         if self.light and isinstance(out, self.Tensor):
-            self.steps[-1].put(("gave", now(), n, self.within[0][1], self.number(out), out.shape, out.dtype))
+            step: Step = self.steps[-1]
+            number = self.number(out)
+            self.newest = ref(out), out._version, number
+            step.put(("gave", now(), n, self.within[0][1], number, out.shape, out.dtype))
 
     def outer(self, module: Any, args: Any, out: Any) -> None:
         """A module is left inside a call that is made again."""
@@ -212,7 +223,7 @@ class Hearing:
     def again(self, it: Call, params: list[Any]) -> Any:
         torch = self.engine.torch
         torch.set_rng_state(it.random)
-        kind, dtype, enabled = it.autocast
+        kind, dtype, enabled = it.autocast or (self.device, None, False)
         self.replaying = first = Step(0)
         self.within = [(0, it.number)]
         with self.engine.within(self), torch.enable_grad(), torch.autocast(kind, dtype=dtype, enabled=enabled):
@@ -238,13 +249,43 @@ class Hearing:
         """The step that an op belongs to."""
         if self.replaying is not None:
             return self.replaying
-        step = self.steps[-1]
+        step: Step = self.steps[-1]
+        if step.came and not step.over and self.cleared():
+            step.number = self.rounds.skip()    # its gradients were not used
+            step.put(("zero", now()))
+            step.over = True
         if step.over:
-            self.steps.append(step := Step(step.number + 1))
+            step = Step(step.number + 1)
+            self.steps.append(step)
             self.ids.clear()
             self.scaled.clear()
             self.calls.clear()
         return step
+
+    def stepped(self, optimizer: int, site: int, rates: list[float]) -> None:
+        """An optimizer has stepped."""
+        number = self.rounds.step(optimizer)
+        step: Step = self.steps[-1]
+        if len(self.steps) > 1 and not step.over and self.steps[-2].number == number:
+            self.steps.pop()                    # the other optimizer's part of a step
+            self.steps[-1].join(step)
+            step = self.steps[-1]
+        elif step.over and step.number != number:
+            step = Step(number)                 # once more, without a pass in between
+            self.steps.append(step)
+        step.number = number
+        step.put(("stepped", now(), optimizer, site, rates))
+        step.over = True
+
+    def kept(self) -> list[Step]:
+        """The last steps, what is under way among them."""
+        last: Step = self.steps[-1]
+        if not last.over:
+            last.number = self.rounds.now()
+        found: list[Step] = list(self.steps)
+        while len({step.number for step in found}) > self.keep:
+            found.pop(0)
+        return found
 
     def sort(self, func: Any) -> Any:
         name = self.engine.plain_name(func)
@@ -270,29 +311,34 @@ class Hearing:
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
         except BaseException as error:
-            self.failed(name, error, args, kwargs, sys._getframe(1))
+            self.failed(name, error, args, kwargs)
             raise
         if isinstance(out, self.Tensor):
-            self.heard(name, (out,), args, kwargs, sys._getframe(1))
+            self.heard(name, (out,), args, kwargs)
         elif isinstance(out, (tuple, list)):
             outs = [o for o in out if isinstance(o, self.Tensor)]
             if outs:
-                self.heard(name, outs, args, kwargs, sys._getframe(1))
+                self.heard(name, outs, args, kwargs)
         return out
 
     def inputs(self, args: Any, kwargs: Any) -> list[int]:
         """Serial numbers of what an op reads; of parameters -2 - their number, OUTSIDE of what nothing was noted of."""
         found: list[int] = []
-        for t in tensors_of((*args, *kwargs.values()) if kwargs else args, self.Tensor):
-            known = self.ids.get(id(t))
-            if known is not None and known[0]() is t:
-                found.append(known[1])
-                continue
-            n = self.parameter_numbers.get(id(t))
-            found.append(-2 - n if n is not None and self.parameters[n][1]() is t else OUTSIDE)
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(x, self.Tensor):
+                found.append(self.serial_of(x))
+            elif isinstance(x, (tuple, list, dict)):
+                found.extend([self.serial_of(t) for t in tensors_of(x, self.Tensor)])
         return found
 
-    def heard(self, name: str, outs: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def serial_of(self, t: Any) -> int:
+        known = self.ids.get(id(t))
+        if known is not None and known[0]() is t:
+            return int(known[1])
+        n = self.parameter_numbers.get(id(t), -1)
+        return -2 - n if n >= 0 and self.parameters[n][1]() is t else OUTSIDE
+
+    def heard(self, name: str, outs: Any, args: Any, kwargs: Any) -> None:
         out = outs[0]
         known = self.ids.get(id(out))
         if known is not None and known[0]() is out and name[-1] != "_" and name[:3] != "__i":
@@ -300,45 +346,50 @@ class Hearing:
         step = self.step()
         read = self.inputs(args, kwargs)
         same = name in SAME
-        made = self.made(outs, same)
+        site = here(self.sites, sys._getframe())
+        made = self.made(outs, same, site)
         node = out.grad_fn
         if node is not None and not same:
             node.register_hook(OwnHook(self.ran, made[0][0]))
-        if name == "mul" and len(out.shape) == 0 and read and scaler_calls(frame):
+        if name == "mul" and len(out.shape) == 0 and read and scaler_calls(sys._getframe()):
             step.scaled = True
             self.scaled[made[0][0]] = self.number_of(args[0])
         module, call = self.within[-1] if self.within else (-1, 0)
-        step.put(("op", now(), name, here(self.sites, frame), module, call, read, made,
-                  None if node is None else type(node).__name__))
+        step.put(("op", now(), name, site, module, call, read, made, None if node is None else type(node).__name__))
 
-    def made(self, outs: Any, same: bool) -> list[Any]:
+    def made(self, outs: Any, same: bool, site: int) -> list[Any]:
         """(serial, number, shape, dtype) of each."""
-        found = []
+        found: list[Any] = []
         for t in outs:
             self.serial = serial = self.serial + 1
-            self.ids[id(t)] = ref(t), serial
-            found.append((serial, None if same else self.number(t), t.shape, t.dtype))
+            self.ids[id(t)] = ref(t), serial, site
+            found.append((serial, None if same else self.number_once(t), t.shape, t.dtype))
         return found
 
-    def failed(self, name: str, error: BaseException, args: Any, kwargs: Any, frame: Any) -> None:
+    def failed(self, name: str, error: BaseException, args: Any, kwargs: Any) -> None:
         module, call = self.within[-1] if self.within else (-1, 0)
-        self.step().put(("failed", now(), name, here(self.sites, frame), module, call, self.inputs(args, kwargs),
+        self.step().put(("failed", now(), name, here(self.sites, sys._getframe()), module, call, self.inputs(args, kwargs),
                          f"{type(error).__name__}: {error}"[:400]))
+
+    def number_once(self, t: Any) -> Any:
+        """number(), of what a layer just gave without reading it again."""
+        known, self.newest = self.newest, None
+        return known[2] if known is not None and known[0]() is t and known[1] == t._version else self.number(t)
 
     def number(self, t: Any) -> Any:
         """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
+        if not t.dtype.is_floating_point:
+            return None
         squares = self.engine.squares(t)
         if squares is not None and TINY < squares < HUGE:
             return squares
         x = self.engine.here(t)
         if x is None:
             return self.there(t)
-        return measure(x) if x.dtype.kind == "f" else None
+        return measure(x)
 
     def there(self, t: Any) -> Any:
         """... of a tensor on a device: one wait."""
-        if not t.dtype.is_floating_point:
-            return None
         t = t.detach()
         squares = float(self.engine.norm(t)) ** 2
         if squares < HUGE:
@@ -347,8 +398,7 @@ class Hearing:
         return (t.numel(), 0.0, 0.0, 0.0, 0, nans, infs) if nans or infs else squares
 
     def number_of(self, t: Any) -> float:
-        x = self.engine.here(t)
-        return float(t.detach().float().mean() if x is None else x.mean())
+        return float(t.item() if t.numel() == 1 else t.detach().float().mean())
 
     # -- passes
 
@@ -356,16 +406,19 @@ class Hearing:
         """backward() or grad()."""
         step = self.step()
         roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
-        roots = [roots] if isinstance(roots, self.Tensor) else [t for t in roots if isinstance(t, self.Tensor)]
-        serials = []
-        for t in roots:
+        backward = func in self.engine.passes
+        site = here(self.sites, sys._getframe())
+        serials: list[int] = []
+        for t in tensors_of(roots, self.Tensor):
             known = self.ids.get(id(t))
-            if known is not None and known[0]() is t:
+            if known is None or known[0]() is not t:
+                known = None, OUTSIDE, -1
+            else:
                 serials.append(known[1])
-            if t.numel() == 1 and func in self.engine.passes:
-                step.losses.append(self.scaled.get(serials[-1] if serials else 0, self.number_of(t)))
-        how = "backward" if func in self.engine.passes else "grad"
-        step.put(("begin", now(), how, here(self.sites, sys._getframe(2)), serials))
+            if t.numel() == 1 and backward:
+                loss = self.scaled.get(known[1])
+                step.losses.append((self.number_of(t) if loss is None else loss, (site, known[2])))
+        step.put(("begin", now(), "backward" if backward else "grad", site, serials))
         failure = None
         self.busy = True
         try:
@@ -388,15 +441,18 @@ class Hearing:
             p = known()
             g = None if p is None else p.grad
             if g is not None:
-                value = self.number(g)
-                if type(value) is tuple and (value[5] or value[6]):
-                    step.broken = True
+                value = self.engine.squares_of_grad(g)
+                if value is None or not TINY < value < HUGE:
+                    value = self.number(g)
+                    if type(value) is tuple and (value[5] or value[6]):
+                        step.broken = True
                 found.append((n, value))
+        step.came = step.came or bool(found)
         step.put(("leaves", now(), found))
 
     def ran(self, serial: int, gi: Any, go: Any) -> None:
         """The node of an op ran: what it hands on."""
-        step = self.steps[-1] if self.replaying is None else self.replaying
+        step: Step = self.steps[-1] if self.replaying is None else self.replaying
         step.put(("node", now(), serial, [None if g is None else (self.number(g), g.shape, g.dtype) for g in gi]))
 
 

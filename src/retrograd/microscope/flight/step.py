@@ -2,36 +2,45 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-EVENTS = 20_000                     # of a step; of longer ones the newest are kept
+EVENTS: Final = 20_000              # of a step; of longer ones the newest are kept
 
 
 class Step:
-    """One step: its events, and what was wrong with it."""
+    """What came up to an optimizer's step, and more of the same step of the training (rounds.py); what was wrong with it."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.events: deque[tuple[Any, ...]] = deque(maxlen=EVENTS)
-        self.count = 0
-        self.losses: list[float] = []           # of its passes, before a scaler scaled them
-        self.scaled = False                     # a GradScaler scaled a loss
-        self.broken = False                     # a gradient is not finite
-        self.over = False
+        self.number: int = number
+        self.events: Any = deque(maxlen=EVENTS)
+        self.count: int = 0
+        self.losses: list[Any] = []             # (value, its line) of its passes, before a scaler scaled them
+        self.scaled: bool = False               # a GradScaler scaled a loss
+        self.broken: bool = False               # a gradient is not finite
+        self.came: bool = False                 # gradients came
+        self.over: bool = False
 
     def put(self, event: tuple[Any, ...]) -> None:
         self.events.append(event)
         self.count += 1
+
+    def join(self, other: Step) -> None:
+        """What came after this belongs to it."""
+        self.events.extend(other.events)
+        self.count += other.count
+        self.losses.extend(other.losses)
 
 
 class Call:
     """A call of the model, as it can be made again."""
 
     def __init__(self, number: int, args: Any, kwargs: Any, random: Any, autocast: Any) -> None:
-        self.number = number
-        self.args, self.kwargs, self.random, self.autocast = args, kwargs, random, autocast
-        self.at = 0                             # serial number of its first output
+        self.number: int = number
+        self.args: Any = args
+        self.kwargs: Any = kwargs
+        self.random: Any = random
+        self.autocast: Any = autocast
+        self.at: int = 0                        # serial number of its first output
         self.values: list[Any] = []             # of its outputs
         self.gradients: dict[int, Any] = {}     # that reached them
 
@@ -41,18 +50,19 @@ class Call:
 
 def splice(step: Step, at: int, first: Step, second: Step, serials: list[int]) -> None:
     """What a replay heard, forward and backward, in the place of the call that gave `at`."""
-    found: list[tuple[Any, ...]] = []
+    found: list[Any] = []
     for event in step.events:
         if event[0] == "op" and event[7][0][0] == at:
             call, outs = event[5], event[7]
             while found and found[-1][0] in ("gave", "enter") and found[-1][3] == call:
                 found.pop()
-            found += first.events
+            found.extend(first.events)
             found.append(("alias", event[1], [made[0] for made in outs], serials))
         elif event[0] == "end" and event is step.events[-1]:
             while found and found[-1][0] == "leaves":         # the replay has them in the order of the pass
                 found.pop()
-            found += [*second.events, event]
+            found.extend(second.events)
+            found.append(event)
         else:
             found.append(event)
     step.count += len(found) - len(step.events)
@@ -65,13 +75,15 @@ def alike(value: Any) -> Any:
     return value[1:] if type(value) is tuple else value
 
 
-def tensors_of(x: Any, kind: Any) -> Iterator[Any]:
+def tensors_of(x: Any, kind: Any) -> list[Any]:
     """The tensors in an argument or a result."""
     if isinstance(x, kind):
-        yield x
-    elif isinstance(x, (tuple, list)):
+        return [x]
+    found: list[Any] = []
+    if isinstance(x, (tuple, list)):
         for y in x:
-            yield from tensors_of(y, kind)
+            found.extend(tensors_of(y, kind))
     elif isinstance(x, dict):
         for y in x.values():
-            yield from tensors_of(y, kind)
+            found.extend(tensors_of(y, kind))
+    return found

@@ -19,9 +19,9 @@ FINITE = (0.0, 0.0, 0, 0, 0)
 FACTS = {"tensors": 1, "wants": True, "keywords": [], "keywords_want": False, "grad": True, "inference": False, "backward": False}
 
 
-def told(hearing: Hearing, steps: list[Step], optimizers: list[Any], header: dict[str, Any]) -> Recording:
+def told(hearing: Hearing, steps: list[Step], optimizers: list[Any]) -> Recording:
     """A recording of these steps."""
-    return Teller(hearing, optimizers).tell(steps, header)
+    return Teller(hearing, optimizers).tell(steps)
 
 
 class Teller:
@@ -41,12 +41,13 @@ class Teller:
         self.last: dict[int, int] = {}          # parameter -> value of its .grad
         self.start = 0
 
-    def tell(self, steps: list[Step], header: dict[str, Any]) -> Recording:
+    def tell(self, steps: list[Step]) -> Recording:
         rec, hearing = self.rec, self.hearing
         rec.header = {
             "engine": hearing.engine.name, "versions": {hearing.engine.name: str(hearing.engine.torch.__version__)},
             "python": sys.version.split()[0], "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "ops": True,
-            "nodes": True, "norms": True, "values": None, "limit": 0, "argv": list(sys.argv[:8]), "unmeasured": [], **header}
+            "nodes": True, "norms": True, "values": None, "limit": 0, "argv": list(sys.argv[:8]), "unmeasured": [],
+            "steps": list(dict.fromkeys(step.number for step in steps))}
         rec.sites = list(hearing.sites.table)
         numbers = {path: n for n, (path, _) in enumerate(hearing.modules)}
         for n, (path, module) in enumerate(hearing.modules):
@@ -214,6 +215,11 @@ class Teller:
             now = self.value(value, shape, dtype)
             had, self.last[n] = self.last.get(n, -1), now
             self.put("accumulate", t, number, self.node_of(n), n, now if had < 0 else -1, had, now)
+
+    def zero(self, _: int, t: int) -> None:
+        """No gradient is left that was there, and no optimizer used them."""
+        self.put("zero", t, "the model", -1, tuple(self.last), True)
+        self.last.clear()
 
     def stepped(self, _: int, t: int, optimizer: int, site: int, rates: list[float]) -> None:
         held = self.rec.optimizers[optimizer]["tensors"]

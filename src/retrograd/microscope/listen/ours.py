@@ -5,6 +5,8 @@ import sys
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..._engine.dispatch import engage
 from ..._engine.modes import state
 from .engine import Engine
@@ -31,6 +33,10 @@ class RetrogradEngine(Engine):
 
     def here(self, t: Any) -> Any:
         return getattr(t, "array", t)
+
+    def squares(self, t: Any) -> Any:
+        x = t.array
+        return float(np.vdot(x, x)) if x.dtype.char in "fd" else None
 
     def random_state(self) -> Any:
         generator = retrograd.default_generator         # to read it takes longer than a small layer

@@ -51,7 +51,8 @@ class TorchEngine(SizesThere, Engine):
 
     def calls(self, ear: Any) -> Any:
         self.look()
-        if "torch._dynamo" not in sys.modules:          # nothing was compiled
+        compiler = sys.modules.get("torch._dynamo.eval_frame")      # optimizers import it
+        if not getattr(compiler, "cached_backends", compiler):      # nothing was compiled
             return self.hearing(ear)
         if self.uncompiled is None:
             self.uncompiled = type("Hearing", (self.hearing,), {

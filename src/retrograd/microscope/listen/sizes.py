@@ -32,6 +32,10 @@ class Sizes:
         x = self.here(t)
         return float(np.vdot(x, x)) if x.dtype.char in "fd" else None
 
+    def squares_of_grad(self, g: Any) -> Any:
+        """squares() of what was accumulated for a parameter."""
+        return self.squares(g)
+
     def dead(self, y: Any) -> Any:
         """The share of units that are 0 for the whole batch."""
         return dead(self.here(y))
@@ -93,13 +97,21 @@ class SizesThere(Sizes):
         return self.norm(p.detach() - old)
 
     def squares(self, t: Any) -> Any:
-        if t.dtype not in self.plain or t.device.type != "cpu" or type(t) not in self.types:
+        if t.dtype not in self.plain or not t.is_cpu or type(t) not in self.types:
             return None
-        flat = t.detach()                       # half the time of an array's way
-        if t.layout is not self.torch.strided or not flat.is_contiguous():
+        if t.layout is not self.torch.strided or not t.is_contiguous():
             return None if (x := self.here(t)) is None else float(np.vdot(x, x))
-        flat = flat.view(-1)
+        flat = (t.detach() if t.requires_grad else t).view(-1)      # half the time of an array's way
         return flat.dot(flat).item()
+
+    def squares_of_grad(self, g: Any) -> Any:
+        if type(g) is not self.torch.Tensor or g.dtype not in self.plain or g.requires_grad:
+            return self.squares(g)
+        try:
+            flat = g.view(-1)                   # cheaper than to ask whether it can
+        except RuntimeError:
+            return self.squares(g)
+        return flat.dot(flat).item() if g.is_cpu else None
 
     def norm(self, t: Any) -> Any:
         x = self.here(t)

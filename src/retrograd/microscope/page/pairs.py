@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..answers.compare import BY_FACTOR, FACTOR, KINDS, facts, short, spans
+from ..answers.compare import BY_FACTOR, FACTOR, KINDS, facts, first_step, short, spans
 from ..answers.compare import title as title_of_step
 from ..answers.side_by_side import LARGE, RTOL, SAID, SideBySide, entries, line, title
 from ..record.recording import Recording, Value
@@ -42,7 +42,8 @@ def pairs(rec: Recording, beside: SideBySide | None, left_out: list[str]) -> dic
              for r in ([one] if one is two else [one, two])]
     counts = [len(its["steps"]) for its in (sides[0], sides[-1])]
     chosen = ([max(counts[0] - 2, 0), max(counts[0] - 1, 0)] if beside is None else
-              [s - 1 if s is not None and s <= n else None for s, n in zip(steps, counts)])
+              [s - first_step(r) if s is not None and s - first_step(r) < n else None
+               for s, n, r in zip(steps, counts, (one, two))])
     return {"kinds": KINDS, "byFactor": BY_FACTOR, "factor": FACTOR, "said": SAID, "large": LARGE, "rtol": rtol, "sides": sides,
             "names": list(names), "keys": list(keys), "places": list(places), "shapes": list(shapes), "chosen": chosen,
             "opened": beside is not None, "notes": beside.notes if beside is not None else []}
@@ -61,7 +62,7 @@ def side(rec: Recording, names: Table, keys: Table, places: Table, shapes: Table
         if room < 0:
             left_out.append(f"Only the first {n} of {len(its)} steps can be compared here; rec.compare compares all.")
             break
-        found["steps"].append([title_of_step(rec, n + 1, span), span.first, span.end,
+        found["steps"].append([title_of_step(rec, first_step(rec) + n, span), span.first, span.end,
                                [x for fact, size in of_step.items() for x in (names.number(fact), plain(size, 5))]])
     for key, event, values in entries(rec, None, whole):
         room -= 1
