@@ -420,3 +420,18 @@ def test_factors_of_complex_weights_are_refused_where_they_would_be_wrong(torch:
     with FactorStore(tmp_path / "store") as store, pytest.raises(StoreError, match="expected real weights"):
         store.append(grads, step=0)
     assert FactorStore(tmp_path / "store", "r").manifest["shards"] == []
+
+
+def test_a_curvature_of_zero_is_not_divided_by(torch: Any) -> None:
+    model = two(torch)
+    with torch.no_grad():
+        model[2].weight.zero_()                                     # nothing arrives at the first layer
+    with capture(model) as cap:
+        torch.nn.functional.cross_entropy(model(torch.randn(30, 4)), torch.arange(30) % 3).backward()
+    grads = cap.grads()
+    numbers = {name: p.detach() for name, p in model.named_parameters()}
+    with pytest.raises(CaptureError, match="KFAC.apply: the curvature of 0.weight is 0 along some .* damping=0 divides by it"):
+        grads.kfac(damping=0.0).apply(numbers)
+    assert all(torch.isfinite(g).all() for g in grads.kfac(damping=1e-3).apply(numbers).values())
+    with pytest.raises(TypeError, match="KFAC: damping must be a number, got str"):
+        grads.kfac(damping="a")

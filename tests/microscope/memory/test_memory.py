@@ -246,3 +246,11 @@ def test_another_thread_is_not_mixed_in(torch) -> None:
 
 def test_sizes_are_told_in_the_unit_that_fits() -> None:
     assert [size(n) for n in (0, 1023, 1536, 5 << 20, 3 << 30)] == ["0 bytes", "1023 bytes", "1.5 KiB", "5.0 MiB", "3.00 GiB"]
+
+
+def test_what_was_never_entered_says_so(torch: Any) -> None:
+    mem = microscope.memory(torch.nn.Linear(2, 1))
+    for ask in (mem.rows, mem.alive, lambda: mem.by("op"), lambda: mem.__exit__(None, None, None)):
+        with pytest.raises(microscope.CaptureError, match="memory: nothing was followed; ask after `with"):
+            ask()
+    assert str(mem).startswith("memory: nothing was followed")

@@ -269,6 +269,11 @@ def test_what_is_not_there_is_named(torch: Any, tmp_path: Any) -> None:
         rec.replay(outputs={"layer3": None})
     with pytest.raises(RecordingError, match="uses no weight 'layer3.weight'; there are 'layer1.bias'"):
         rec.replay(weights={"layer3.weight": None})
+    for wrong, text in (({"gradient": "a"}, "gradient must be a tensor, got str"),
+                        ({"weights": {"layer2.bias": "a"}}, r"weights\['layer2.bias'\] must be a tensor or a function, got str"),
+                        ({"outputs": {"layer2": "a"}}, r"outputs\['layer2'\] must be a tensor or a function, got str")):
+        with pytest.raises(TypeError, match=f"replay: {text}"):
+            rec.replay(**wrong)
     with pytest.raises(ValueError, match=r"layer2.bias has shape \(2,\)"):
         rec.replay(weights={"layer2.bias": torch.ones(3)})
     with pytest.raises(ValueError, match=r"output of layer2 has shape \(6, 2\)"):

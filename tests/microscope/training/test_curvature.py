@@ -117,6 +117,12 @@ def test_the_density_has_the_moments_of_the_spectrum(torch: Any) -> None:
     assert density.weights @ density.nodes**2 == pytest.approx((values**2).mean(), rel=0.5)
     grid = np.linspace(-2, 3, 2001)
     assert np.trapezoid(density.on(grid, 0.05), grid) == pytest.approx(1, rel=1e-3)
+    with pytest.raises(ValueError, match=r"on: grid must be numbers in one dimension, not of shape \(2, 3\)"):
+        density.on(np.zeros((2, 3)))
+    with pytest.raises(TypeError, match="on: grid must be numbers, got str"):
+        density.on("a")
+    with pytest.raises(ValueError, match="on: width must be positive"):
+        density.on(grid, 0.0)
 
 
 def test_layers_are_blocks_of_the_whole(torch: Any) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from ..arguments import checked
 from ..errors import CaptureError
 from .products import add_gram, whole
 from .terms import Outer
@@ -26,6 +27,7 @@ class KFAC:
     damping  added to the curvature, split over A and G as Martens & Grosse do (factored Tikhonov)
     """
 
+    @checked
     def __init__(self, ema: float = 0.95, damping: float = 1e-3) -> None:
         if not 0 <= ema < 1:
             raise ValueError(f"KFAC: ema must be in [0, 1), got {ema}")
@@ -179,7 +181,7 @@ class KFAC:
                 W = g.reshape(K, len(lg), I)
                 if name in self.biases:
                     W = T.cat([W, grads[self.biases[name]].reshape(K, -1, 1)], 2)
-                W = UG.T @ W @ UA / self._damped(name, la, lg)
+                W = UG.T @ W @ UA / self._divisor(name, self._damped(name, la, lg))
                 W = UG @ W @ UA.T
                 if name in self.biases:
                     found[self.biases[name]] = W[:, :, -1].reshape(grads[self.biases[name]].shape)
@@ -188,8 +190,15 @@ class KFAC:
             for name, d in self.diagonal.items():
                 if name not in grads:
                     raise CaptureError(f"KFAC.apply: no gradient of {name}")
-                found[name] = grads[name] / (d + self.damping)
+                found[name] = grads[name] / self._divisor(name, d + self.damping)
         return found
+
+    def _divisor(self, name: str, curvature: Any) -> Any:
+        """CaptureError where it is zero, but for rounding."""
+        if self.damping == 0 and bool((curvature <= curvature.max() * self._torch.finfo(curvature.dtype).eps).any()):
+            raise CaptureError(f"KFAC.apply: the curvature of {name} is 0 along some directions, and damping=0 divides by it; "
+                               "set damping")
+        return curvature
 
     def _damped(self, name: str, la: Any, lg: Any) -> Any:
         """(O, I): what to divide by in the eigenbasis."""

@@ -6,6 +6,7 @@ on which line and in which module, is known because its call is heard (microscop
 """
 from __future__ import annotations
 
+import html
 import os
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from .rows import KINDS, Group, Op, Row, grouped, size
 
 POINTS = 20_000         # of the timeline; beyond it, every second one that is no peak goes
 SHOWN = 8               # rows of each table in a report
+NOT_ENTERED = "memory: nothing was followed; ask after `with microscope.memory(model) as mem:`"
 NUMBERS = count()       # of operations: graphs of one block may be alive in the next
 
 
@@ -91,12 +93,14 @@ class Memory:
         self._within: list[str] = []
         self._deaf = False
         self._block: ExitStack | None = None
+        self._begun = False
 
     # -- listening
 
     def __enter__(self) -> Memory:
         if self._block is not None:
             raise CaptureError("memory: already entered; use one memory() per block")
+        self._begun = True
         names = {id(m): name for name, m in self.model.named_modules()}
         its = [*self.model.parameters(), *self.model.buffers()]
         with self._unheard():
@@ -146,7 +150,8 @@ class Memory:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        assert self._block is not None
+        if self._block is None:
+            raise CaptureError(NOT_ENTERED)
         block, self._block = self._block, None
         block.close()
         self._within.clear()
@@ -304,6 +309,8 @@ class Memory:
 
     def rows(self, at_peak: bool = True) -> list[Row]:
         """The tensors kept at the peak, largest first; at_peak=False: those kept now."""
+        if not self._begun:
+            raise CaptureError(NOT_ENTERED)
         if at_peak:
             its = [row for row in (*self._rows.values(), *self._past) if self._of_peak(row)]
         else:
@@ -331,6 +338,8 @@ class Memory:
 
     @escaped
     def __str__(self) -> str:
+        if not self._begun:
+            return NOT_ENTERED
         kinds = {group.name: group.bytes for group in self.by("kind")}
         where = f" at {self.peak_line}" if self.peak_line else ""
         lines = [f"peak {size(self.peak)}{where}, in call {self.peak_call} of the model",
@@ -350,6 +359,8 @@ class Memory:
         return f"<Memory: peak {size(self.peak)}, now {size(self.now)}>"
 
     def _repr_html_(self) -> str:
+        if not self._begun:
+            return html.escape(NOT_ENTERED)
         kinds = [("parameters and buffers", size(self.fixed)), *((KINDS[g.name], size(g.bytes)) for g in self.by("kind"))]
         return "".join([table((f"peak {size(self.peak)}", ""), kinds),
                         *(table((f"saved, by {what}", "", "tensors"), [(g.name, size(g.bytes), g.number) for g in self.by(what)])

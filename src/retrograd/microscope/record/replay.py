@@ -96,6 +96,11 @@ def replay(rec: Recording, without: Any = None, replacing: dict[Any, Any] | None
     RecordingError when the recording has nothing to run (record(replay=True) keeps it), when run again the step does not give
     the numbers recorded, or when a handle is of no hook of the step.
     """
+    for what, its in (("outputs", outputs), ("weights", weights), ("gradient", {"": gradient})):
+        for name, x in (its or {}).items():
+            if x is not None and not (hasattr(x, "shape") or callable(x) or isinstance(x, (float, int, list, tuple))):
+                raise TypeError(f"replay: {what}{name and f'[{name!r}]'} must be a tensor"
+                                f"{'' if what == 'gradient' else ' or a function'}, got {type(x).__name__}")
     handles = [] if without is None else list(without) if isinstance(without, (list, tuple)) else [without]
     changes: dict[Any, Any] = {handle: nothing for handle in handles}
     changes.update(replacing or {})

@@ -65,7 +65,14 @@ class Density(NamedTuple):
 
     def on(self, grid: Any, width: float | None = None) -> Any:
         """The density at the numbers `grid`, every node a Gaussian of this standard deviation (1 % of the range)."""
-        grid = np.asarray(grid, float)
+        try:
+            grid = np.asarray(grid, float)
+        except (TypeError, ValueError):
+            raise TypeError(f"on: grid must be numbers, got {type(grid).__name__}") from None
+        if grid.ndim != 1:
+            raise ValueError(f"on: grid must be numbers in one dimension, not of shape {grid.shape}")
+        if width is not None and not width > 0:
+            raise ValueError(f"on: width must be positive, not {width!r}")
         width = 0.01 * float(np.ptp(self.nodes)) or 1e-12 if width is None else width
         away = (grid[:, None] - self.nodes[None]) / width
         return np.exp(-0.5 * away * away) @ self.weights / (width * np.sqrt(2 * np.pi))
