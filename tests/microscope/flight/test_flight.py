@@ -301,7 +301,8 @@ def test_copies_and_files_of_the_model_take_no_hook_along(torch: Any, tmp_path: 
 
 def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: Any, tmp_path: Path) -> None:
     net = torch.nn.Linear(1, 1)
-    for wrong, error in (({"keep": 0}, "keep must be"), ({"spike": -1}, "spike must be"), ({"signal": 999}, "signal must be")):
+    for wrong, error in (({"keep": 0}, "keep must be"), ({"spike": -1}, "spike must be"), ({"signal": 999}, "signal must be"),
+                         ({"signal": signal.SIGKILL}, "signal must be")):
         with pytest.raises(ValueError, match=error):
             flight(net, **wrong)
     with pytest.raises(TypeError, match="flight: path must be a path, got int"):
@@ -312,6 +313,50 @@ def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: An
         flight(net, 3)
     with flight(net) as f, pytest.raises(RuntimeError, match="begun already"):
         f.__enter__()
+
+
+def test_a_batch_that_was_edited_is_not_said_to_be_as_it_was_made(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3))
+    with flight(net, path=tmp_path / "f") as f:
+        for edit in (lambda x: x.__setitem__((0, 0), math.nan), lambda x: x.numpy().fill(math.nan), lambda x: x.mul_(math.nan)):
+            net.zero_grad()
+            net(torch.ones(2, 4)).sum().backward()
+            x = torch.ones(2, 4)
+            edit(x)
+            net(x).sum().backward()  # edited
+    for report, name in zip(f.reports, ("setitem", None, "mul_"), strict=True):
+        assert f"forward: the first NaN is {f'made by {name}, from finite inputs' if name else 'seen at linear in 0'}" in report
+        assert f"test_flight.py:{line_of('lambda x: x.numpy().fill' if name else 'net(x).sum().backward()  # edited')}]" in report
+
+
+def test_an_inplace_operation_inside_the_model_is_named(torch: Any, tmp_path: Path) -> None:
+    class Net(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            return (-self.a(x).square() - 1).log_()
+
+    with flight(net := Net(), path=tmp_path / "f") as f:
+        net(torch.ones(2, 3)).sum().backward()
+    assert "the first NaN is made by log_, from finite inputs" in f.reports[0]
+
+
+def test_passes_of_a_closure_belong_to_the_step_that_calls_it(torch: Any, tmp_path: Path) -> None:
+    net, x = torch.nn.Linear(3, 1), torch.ones(4, 3)
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (net(x) - 3).square().mean()
+        loss.backward()
+        return loss
+
+    with flight(net, path=tmp_path / "f") as f:
+        for _ in range(3):
+            optimizer.step(closure)
+    assert f.recording().header["steps"] == [1, 2, 3] and len(f.losses) > 3 and f.reports == []
 
 
 @pytest.mark.parametrize("spoilt", ["batch", "weight"])

@@ -26,6 +26,7 @@ from .usual import Usual
 KEEP = 20
 SPIKE = 12.0            # robust z-score of a loss that is a spike
 WINDOW = 200            # losses that are shown
+DEAF = "SIGKILL", "SIGSTOP"     # signals that nobody hears of
 OVERFLOWS = 20          # passes in a row with a GradScaler whose gradients overflow: a scaler gets over a few
 _flying: WeakSet[Flight] = WeakSet()
 
@@ -55,8 +56,8 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "fli
         raise ValueError(f"flight: keep must be a positive number of steps, not {keep!r}")
     if spike is not None and not spike > 0:
         raise ValueError(f"flight: spike must be a positive z-score or None, not {spike!r}")
-    if signal is not None and signal not in signals.valid_signals():
-        raise ValueError(f"flight: signal must be a number of this system's signals, as signal.SIGUSR1, not {signal!r}")
+    if signal is not None and signal not in signals.valid_signals() - {getattr(signals, name, 0) for name in DEAF}:
+        raise ValueError(f"flight: signal must be one of this system's that can be caught, as signal.SIGUSR1, not {signal!r}")
     folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"flight: no such folder: {folder!r}; make it before the training begins")
@@ -139,14 +140,17 @@ class Flight:
         return len(self._optimizers) - 1
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        # A closure's passes are heard.
-        if self._hearing.on and len(args) < 2 and not kwargs.get("closure"):
+        if not self._hearing.on:
+            return
+        if len(args) > 1 or kwargs.get("closure"):
+            self._hearing.closed = True         # its passes are heard
+        else:
             self._hearing.busy = True
             self._hearing.rest()
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         hearing = self._hearing
-        hearing.busy = False
+        hearing.busy = hearing.closed = False
         n = self._numbers(optimizer) if hearing.on else None
         if n is not None:
             hearing.stepped(n, here(hearing.sites, sys._getframe(1)), [float(g.get("lr", 0.0)) for g in optimizer.param_groups])
@@ -195,10 +199,14 @@ class Flight:
 
     def recording(self) -> Recording:
         """The steps kept, as a Recording."""
+        return self._told()[0]
+
+    def _told(self, steps: int = 0) -> tuple[Recording, list[tuple[int, int]]]:
+        """told() of the last steps; 0: of all."""
         hearing = self._hearing
         busy, hearing.busy = hearing.busy, True
         try:
-            return told(hearing, hearing.kept(), self._optimizers)
+            return told(hearing, hearing.kept()[-steps:], self._optimizers)
         finally:
             hearing.busy = busy
 
@@ -209,30 +217,25 @@ class Flight:
 
     def _write(self, why: str, error: str | None = None, path: Any = None) -> None:
         path = self.path if path is None else os.fsdecode(path)
-        rec = self.recording()
+        rec, origins = self._told()
         rec.notes.extend(sorted(self._hearing.notes))
         rec.error, rec.complete = error, error is None
-        found = first_bad(rec)
+        newest, its = self._told(1)
+        found = [f for f in trouble(newest) if f.kind in ("nan", "inf") and f.state != "healed"]
         said = [f"step {rec.header['steps'][-1]}: {why}", *map(str, found)]
-        newest = min(rec.header.get("newest", 0), len(rec.rows) - 1)
-        rec.header["opens"] = min((f.event for f in found), default=newest)
+        first = max(min(rec.header.get("newest", 0), len(rec.rows) - 1), 0)
+        rec.header["opens"] = min((origins.index(its[f.event]) for f in found), default=first)
         rec.notes.append("; ".join(said))
         self.reports.append("; ".join(said))
         try:
             rec.save(path + ".trace")
             write_page(rec, path + ".html", f"flight: {said[0]}")
         except OSError as failure:              # a full disk must not end the training
-            warnings.warn(f"flight: nothing was written: {failure}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"flight: not everything was written: {failure}", RuntimeWarning, stacklevel=2)
 
     @escaped
     def __repr__(self) -> str:
         return f"<Flight at step {self._hearing.kept()[-1].number}, {len(self.reports)} written>"
-
-
-def first_bad(rec: Recording) -> list[Any]:
-    """Where bad numbers of the newest step began: Findings, forward and backward."""
-    found = [f for f in trouble(rec) if f.kind in ("nan", "inf") and f.state != "healed"]
-    return [f for f in found if f.event >= rec.header["newest"]] or found
 
 
 def _land() -> None:

@@ -54,9 +54,10 @@ class Hearing:
         self.on: bool = False
         self.busy: bool = False                 # in a pass or in an optimizer's step
         self.light: bool = False                # inside a call of the model
+        self.closed: bool = False               # in an optimizer's step that has a closure, which clears gradients
         self.newest: Any = None                 # (the last output of a layer, its version, its number): the model's, mostly
         self.serial: int = 0                    # of tensors that ops made
-        self.ids: dict[int, Any] = {}           # id of such a tensor -> (weak reference, its serial number, its line)
+        self.ids: dict[int, Any] = {}           # id of such a tensor -> (weak reference, its serial number, line, version)
         self.scaled: dict[int, float] = {}      # scaled loss -> what it was before
         self.modules: list[Any] = list(model.named_modules())
         self.module_numbers: dict[int, int] = {id(module): n for n, (_, module) in enumerate(self.modules)}
@@ -224,6 +225,10 @@ class Hearing:
         torch = self.engine.torch
         torch.set_rng_state(it.random)
         kind, dtype, enabled = it.autocast or (self.device, None, False)
+        for t in tensors_of((it.args, it.kwargs), self.Tensor):
+            value = self.number(t)
+            if type(value) is tuple and (value[5] or value[6]):
+                self.ids.pop(id(t), None)       # whoever made it, it may have been edited since, through NumPy
         self.replaying = first = Step(0)
         self.within = [(0, it.number)]
         with self.engine.within(self), torch.enable_grad(), torch.autocast(kind, dtype=dtype, enabled=enabled):
@@ -250,7 +255,7 @@ class Hearing:
         if self.replaying is not None:
             return self.replaying
         step: Step = self.steps[-1]
-        if step.came and not step.over and self.cleared():
+        if step.came and not step.over and not self.closed and self.cleared():
             step.number = self.rounds.skip()    # its gradients were not used
             step.put(("zero", now()))
             step.over = True
@@ -315,36 +320,39 @@ class Hearing:
             raise
         if isinstance(out, self.Tensor):
             self.heard(name, (out,), args, kwargs)
+        elif out is None:
+            if name == "setitem" and isinstance(args[0], self.Tensor):
+                self.heard(name, args[:1], args, kwargs)
         elif isinstance(out, (tuple, list)):
             outs = [o for o in out if isinstance(o, self.Tensor)]
             if outs:
                 self.heard(name, outs, args, kwargs)
         return out
 
-    def inputs(self, args: Any, kwargs: Any) -> list[int]:
+    def inputs(self, args: Any, kwargs: Any, edited: Any = None) -> list[int]:
         """Serial numbers of what an op reads; of parameters -2 - their number, OUTSIDE of what nothing was noted of."""
         found: list[int] = []
         for x in (*args, *kwargs.values()) if kwargs else args:
             if isinstance(x, self.Tensor):
-                found.append(self.serial_of(x))
+                found.append(self.serial_of(x, edited))
             elif isinstance(x, (tuple, list, dict)):
-                found.extend([self.serial_of(t) for t in tensors_of(x, self.Tensor)])
+                found.extend([self.serial_of(t, edited) for t in tensors_of(x, self.Tensor)])
         return found
 
-    def serial_of(self, t: Any) -> int:
+    def serial_of(self, t: Any, edited: Any) -> int:
         known = self.ids.get(id(t))
         if known is not None and known[0]() is t:
-            return int(known[1])
+            return int(known[1]) if t._version - known[3] in (0, int(t is edited)) else OUTSIDE     # an edit was not heard
         n = self.parameter_numbers.get(id(t), -1)
         return -2 - n if n >= 0 and self.parameters[n][1]() is t else OUTSIDE
 
     def heard(self, name: str, outs: Any, args: Any, kwargs: Any) -> None:
         out = outs[0]
         known = self.ids.get(id(out))
-        if known is not None and known[0]() is out and name[-1] != "_" and name[:3] != "__i":
+        if known is not None and known[0]() is out and known[3] == out._version:
             return                              # it gave what it got: dropout in evaluation
         step = self.step()
-        read = self.inputs(args, kwargs)
+        read = self.inputs(args, kwargs, out)
         same = name in SAME
         site = here(self.sites, sys._getframe())
         made = self.made(outs, same, site)
@@ -362,7 +370,7 @@ class Hearing:
         found: list[Any] = []
         for t in outs:
             self.serial = serial = self.serial + 1
-            self.ids[id(t)] = ref(t), serial, site
+            self.ids[id(t)] = ref(t), serial, site, t._version
             found.append((serial, None if same else self.number_once(t), t.shape, t.dtype))
         return found
 
@@ -412,7 +420,7 @@ class Hearing:
         for t in tensors_of(roots, self.Tensor):
             known = self.ids.get(id(t))
             if known is None or known[0]() is not t:
-                known = None, OUTSIDE, -1
+                known = None, OUTSIDE, -1, 0
             else:
                 serials.append(known[1])
             if t.numel() == 1 and backward:

@@ -19,9 +19,10 @@ FINITE = (0.0, 0.0, 0, 0, 0)
 FACTS = {"tensors": 1, "wants": True, "keywords": [], "keywords_want": False, "grad": True, "inference": False, "backward": False}
 
 
-def told(hearing: Hearing, steps: list[Step], optimizers: list[Any]) -> Recording:
-    """A recording of these steps."""
-    return Teller(hearing, optimizers).tell(steps)
+def told(hearing: Hearing, steps: list[Step], optimizers: list[Any]) -> tuple[Recording, list[tuple[int, int]]]:
+    """A recording of these steps; of each of its events, how many steps from the last, and which event of that step it is."""
+    teller = Teller(hearing, optimizers)
+    return teller.tell(steps), teller.origins
 
 
 class Teller:
@@ -40,6 +41,8 @@ class Teller:
         self.at: dict[int, int] = {}            # serial -> event
         self.last: dict[int, int] = {}          # parameter -> value of its .grad
         self.start = 0
+        self.origins: list[tuple[int, int]] = []
+        self.origin = 0, 0
 
     def tell(self, steps: list[Step]) -> Recording:
         rec, hearing = self.rec, self.hearing
@@ -67,12 +70,13 @@ class Teller:
                                    "tensors": held})
         self.start = min((step.events[0][1] for step in steps if step.events), default=0)
         passes = 0
-        for step in steps:
+        for n, step in enumerate(steps, 1 - len(steps)):
             rec.header["newest"] = len(rec.rows)
             lost = step.count - len(step.events)
             if lost:
                 rec.dropped["op"] = rec.dropped.get("op", 0) + lost
-            for event in step.events:
+            for k, event in enumerate(step.events):
+                self.origin = n, k
                 kind = event[0]
                 passes += kind == "begin"
                 getattr(self, kind)(passes, *event[1:])
@@ -99,6 +103,7 @@ class Teller:
 
     def put(self, kind: str, t: int, *fields: Any) -> None:
         self.rec.rows.append((kind, t - self.start, 0, 0, *fields))
+        self.origins.append(self.origin)
 
     def read(self, serials: list[int]) -> list[int]:
         """Tensors; those of steps that were forgotten are not among them."""
