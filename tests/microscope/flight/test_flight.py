@@ -343,6 +343,33 @@ def test_an_inplace_operation_inside_the_model_is_named(torch: Any, tmp_path: Pa
     assert "the first NaN is made by log_, from finite inputs" in f.reports[0]
 
 
+def test_the_backward_of_a_custom_function_is_named_with_its_line(torch: Any, tmp_path: Path) -> None:
+    class Halve(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x / 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:                          # custom: the line of its backward
+            return g / 0
+
+    class Net(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            return torch.relu(Halve.apply(self.a(x)) + 9)
+
+    with flight(net := Net(), path=tmp_path / "f") as f:
+        net(torch.ones(2, 3)).sum().backward()
+    [report] = f.reports
+    said = "backward: the first inf is made by HalveBackward, from finite inputs"
+    assert said in report, report
+    assert abs(int(re.search(r"test_flight.py:(\d+)\]", report.partition(said)[2])[1])
+               - line_of("custom: the line of its backward")) <= 1
+
+
 def test_passes_of_a_closure_belong_to_the_step_that_calls_it(torch: Any, tmp_path: Path) -> None:
     net, x = torch.nn.Linear(3, 1), torch.ones(4, 3)
     optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)

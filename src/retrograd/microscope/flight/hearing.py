@@ -238,6 +238,12 @@ class Hearing:
             self.notes.add("called again, the model gave other numbers than in the training: what is shown of its inside may "
                            "differ from what happened")
         serials = [self.ids[id(t)][1] for t in outs if id(t) in self.ids]
+        for node in custom_nodes(outs):         # which are no functions that could be heard
+            self.serial += 1
+            site = self.sites.of_function(node._forward_cls.backward)
+            first.put(("op", now(), node._forward_cls.__name__, site, 0, it.number, [],
+                       [(self.serial, None, (), outs[0].dtype)], type(node).__name__))
+            node.register_hook(OwnHook(self.ran_custom, self.serial))
         self.replaying = second = Step(0)
         self.busy = True
         found = torch.autograd.grad([outs[k] for k in it.gradients], params, list(it.gradients.values()), allow_unused=True)
@@ -461,7 +467,15 @@ class Hearing:
     def ran(self, serial: int, gi: Any, go: Any) -> None:
         """The node of an op ran: what it hands on."""
         step: Step = self.steps[-1] if self.replaying is None else self.replaying
-        step.put(("node", now(), serial, [None if g is None else (self.number(g), g.shape, g.dtype) for g in gi]))
+        step.put(("node", now(), serial, self.numbers(gi), None))
+
+    def ran_custom(self, serial: int, gi: Any, go: Any) -> None:
+        """That of a custom Function ran: what it hands on, of what."""
+        step: Step = self.steps[-1] if self.replaying is None else self.replaying
+        step.put(("node", now(), serial, self.numbers(gi), self.numbers(go)))
+
+    def numbers(self, gradients: Any) -> list[Any]:
+        return [None if g is None else (self.number(g), g.shape, g.dtype) for g in gradients]
 
 
 def scaler_calls(frame: Any) -> bool:
@@ -469,3 +483,15 @@ def scaler_calls(frame: Any) -> bool:
     while frame is not None and (frame.f_code.co_filename.startswith(HEARING) or "_dynamo" in frame.f_code.co_filename):
         frame = frame.f_back
     return frame is not None and str(frame.f_code.co_filename).endswith("grad_scaler.py")
+
+
+def custom_nodes(outs: list[Any]) -> list[Any]:
+    """The nodes of custom Functions that lead to these."""
+    todo = [t.grad_fn for t in outs if t.grad_fn is not None]
+    seen = dict.fromkeys(todo)
+    while todo:
+        for node, _ in todo.pop().next_functions:
+            if node is not None and node not in seen:
+                seen[node] = None
+                todo.append(node)
+    return [node for node in seen if hasattr(node, "_forward_cls")]

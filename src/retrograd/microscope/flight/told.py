@@ -176,7 +176,7 @@ class Teller:
     def end(self, number: int, t: int, error: str | None) -> None:
         self.put("end", t, number, error, None)
 
-    def node(self, number: int, t: int, serial: int, found: list[Any]) -> None:
+    def node(self, number: int, t: int, serial: int, found: list[Any], given: list[Any] | None) -> None:
         n = self.nodes.get(serial)
         if n is None:
             return
@@ -196,7 +196,8 @@ class Teller:
                 self.pass_on(to, fit)
         if rest and not edges:
             outputs = rest
-        self.put("node", t, number, n, (self.arrived.get(n, -1),), tuple(outputs))
+        inputs = [self.arrived.get(n, -1)] if given is None else [-1 if g is None else self.value(*g) for g in given]
+        self.put("node", t, number, n, tuple(inputs), tuple(outputs))
 
     def pass_on(self, to: int, value: int) -> None:
         """A gradient reaches a node, and what views show of."""
