@@ -330,8 +330,44 @@ def test_arguments_that_make_no_sense(torch: Any) -> None:
             microscope.metagradient(plain(task), task.evaluate, {"weight": weight}, **wrong)
     with pytest.raises(TypeError, match="floating-point"):
         microscope.metagradient(plain(task), task.evaluate, {"weight": torch.arange(20)})
-    with pytest.raises(TypeError, match="must give a tensor"):
-        microscope.metagradient(plain(task, rounds=1), lambda model: 1.0, {"weight": torch.ones(20).double()})
+    for evaluate, error, text in (
+            (lambda model: 1.0, TypeError, "must give a tensor of one number, or of shape .K,., not float"),
+            (lambda model: model(task.seen)[:0, 0], TypeError, "must give a tensor of one number, or of shape .K,., not .0,."),
+            (lambda model: task.evaluate(model).detach(), ReplayError, "what evaluate.. gives has no graph")):
+        with pytest.raises(error, match=text):
+            microscope.metagradient(plain(task, rounds=1), evaluate, {"weight": torch.ones(20).double()})
+    with pytest.raises(ReplayError, match="train.. took no step"):
+        microscope.metagradient(plain(task, rounds=0), task.evaluate, {"weight": torch.ones(20).double()})
+
+
+def test_a_training_that_ends_with_nan_or_does_not_use_what_is_asked_about_says_so(torch: Any) -> None:
+    task, weight = Task(torch), torch.ones(20).double()
+    train = plain(task, rounds=1)
+    with pytest.raises(ReplayError, match="the training ended with NaN or inf in 0.weight, of which there is no derivative"):
+        microscope.metagradient(lambda steps, weight: train(steps, weight * torch.nan), task.evaluate, {"weight": weight})
+    with pytest.warns(UserWarning, match="metagradient: no step depends on weight, so the derivatives are 0"):
+        microscope.metagradient(lambda steps, weight: train(steps, torch.ones(20)), task.evaluate, {"weight": weight})
+
+
+def test_a_folder_that_cannot_be_used_is_refused_and_other_files_in_it_stay(torch: Any, tmp_path: Path) -> None:
+    task, weight = Task(torch), torch.ones(20).double()
+
+    def run(folder: Path) -> None:
+        microscope.metagradient(plain(task, rounds=1), task.evaluate, {"weight": weight}, folder=folder, smoothness=0)
+
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(OSError, match="metagradient: folder cannot be made"):
+        run(tmp_path / "a file")
+    for name, text in (("metagradient.json", "metagradient.json is damaged; delete"), ("state-3.pt", "is of no run")):
+        (tmp_path / name[:4]).mkdir()
+        (tmp_path / name[:4] / name).write_text("{")
+        with pytest.raises(ReplayError, match=text):
+            run(tmp_path / name[:4])
+    (tmp_path / "mine").mkdir()
+    for name in ("model.pt", "state-x.pt"):
+        (tmp_path / "mine" / name).write_text("mine")
+    run(tmp_path / "mine")
+    assert sorted(file.name for file in (tmp_path / "mine").iterdir()) == ["model.pt", "state-x.pt"]
 
 
 def test_an_optimizer_that_cannot_be_followed_is_refused_before_the_first_step(torch: Any) -> None:

@@ -1,6 +1,8 @@
 """Attributions and their proof, on a task of which every retraining is known."""
 from __future__ import annotations
 
+import os
+import random
 from typing import Any
 
 import numpy as np
@@ -160,5 +162,42 @@ def test_arguments_that_make_no_sense_are_refused(torch: Any) -> None:
     check(ValueError, "got 1 methods, leave_out=0.05, subsets=2", subsets=2)
     check(ValueError, "brittle must be shares of the samples", brittle=(0.1, 5))
     check(ValueError, "workers must be a positive number", workers=0)
+    check(TypeError, "validate: scores of a must be numbers, got str", {"a": "b"})
+    check(TypeError, "validate: weight must be a tensor .N,. of ones, got list", weight=[1.0])
     with pytest.raises(ValueError, match="a scores 1 numbers, evaluate.. gives 4"):
         microscope.validate({"a": torch.ones(24)}, task.train, task.evaluate, weight, subsets=3, workers=1)
+
+
+def test_trainings_that_prove_nothing_are_refused_or_warned_of(torch: Any) -> None:
+    task, weight, score = Task(torch), torch.ones(24), {"a": torch.arange(24.0)[:, None].expand(24, 4)}
+
+    def run(train: Any, evaluate: Any = task.evaluate, workers: int = 1) -> Any:
+        return microscope.validate(score, train, evaluate, weight, subsets=4, workers=workers)
+
+    def drawing(steps: Any, weight: Any) -> Any:
+        return task.train(steps, weight * (1 + random.random()))
+
+    def killed(steps: Any, weight: Any) -> Any:
+        os._exit(3)
+
+    with pytest.raises(ValueError, match="every training gives the same numbers, whoever is left out"):
+        run(lambda steps, _: task.train(steps, torch.ones(24)))
+    with pytest.raises(ValueError, match="NaN or inf after . of . trainings"):
+        run(lambda steps, weight: task.train(steps, weight * torch.nan))
+    with pytest.warns(UserWarning, match="two trainings with the same weights differ by .* seed all that train.. draws"):
+        run(drawing)
+    with pytest.raises(TypeError, match="evaluate.. must give numbers, got NoneType"):
+        run(task.train, lambda model: None)
+    with pytest.raises(RuntimeError, match="a process that trained was killed"):
+        run(killed, workers=2)
+
+
+def test_losses_and_dampings_that_fit_no_samples_are_refused(torch: Any) -> None:
+    task, weight = Task(torch), torch.ones(24)
+    for losses, said in ((lambda model, i: task.losses(model, i).mean(), r"of shape \(\)"), (lambda model, i: 1.0, "float")):
+        with pytest.raises(ValueError, match=f"must give a loss of each sample in i, .24,. for all, not {said}"):
+            microscope.attributions(task.train, task.evaluate, losses, weight, methods=["cosine"])
+    with pytest.raises(ValueError, match="attributions: damping must not be negative, got -1.0"):
+        microscope.attributions(task.train, task.evaluate, task.losses, weight, methods=["K-FAC"], damping=-1.0)
+    with pytest.raises(ValueError, match="attributions: weight must be .N,. ones, one for each sample, not of shape .24, 1."):
+        microscope.attributions(task.train, task.evaluate, task.losses, weight[:, None])

@@ -15,7 +15,7 @@ from ..capture.capturing import capture
 from ..capture.recipes import inner
 from ..errors import ReplayError
 from ..listen import engine_of
-from .loop import Training
+from .loop import Training, samples_of
 from .metagradient import metagradient
 from .shelf import Shelf
 from .state import Held
@@ -58,6 +58,9 @@ def attributions(
     unknown = set(methods) - set(METHODS)
     if unknown:
         raise ValueError(f"attributions: unknown methods {sorted(map(str, unknown))}; there are {', '.join(METHODS)}")
+    samples_of("attributions", weight)
+    if damping is not None and not damping >= 0:
+        raise ValueError(f"attributions: damping must not be negative, got {damping!r}")
     if checkpoints < 2 or dim < 1:
         raise ValueError(f"attributions: expected 2 checkpoints or more and a positive dim, got {checkpoints=}, {dim=}")
     torch = engine_of(weight).torch
@@ -102,7 +105,12 @@ class Ends:
         """Grads of the samples, each of its own loss."""
         kept = [(p, p.grad) for p in self.model.parameters()]
         with capture(self.model) as cap:
-            self.losses(self.model, self.all).sum().backward()
+            found = self.losses(self.model, self.all)
+            if getattr(found, "shape", None) != self.all.shape:
+                raise ValueError(
+                    f"attributions: losses(model, i) must give a loss of each sample in i, {tuple(self.all.shape)} for all, not "
+                    + (f"of shape {tuple(found.shape)}" if hasattr(found, "shape") else type(found).__name__))
+            found.sum().backward()
         for p, g in kept:
             p.grad = g
         return cap.grads()

@@ -24,6 +24,15 @@ from .recording import Cotangents, Step, taking_place
 from .state import Held, Snapshot
 
 
+def samples_of(asked: str, weight: Any) -> int:
+    """How many samples there are.  TypeError and ValueError, in the name of what was `asked`, for what are no weights of them."""
+    if not hasattr(weight, "new_ones"):
+        raise TypeError(f"{asked}: weight must be a tensor (N,) of ones, got {type(weight).__name__}")
+    if weight.dim() != 1 or not len(weight):
+        raise ValueError(f"{asked}: weight must be (N,) ones, one for each sample, not of shape {tuple(weight.shape)}")
+    return len(weight)
+
+
 class Done(BaseException):
     """The replay has come to the first step: the training function need not go on."""
 
@@ -89,7 +98,7 @@ class Training(Steps):
                 self.put(t)
             self.advance()
             yield batch
-        if self.number + 1 == skip:
+        if skip and self.number + 1 == skip:
             held.put(self.shelf[skip])
 
     def put(self, t: int) -> None:
@@ -117,6 +126,7 @@ class Replay(Steps):
         super().__init__()
         self.first, self.leaves, self.cotangents, self.shelf, self.advance = first, leaves, cotangents, shelf, advance
         self.sums = [{name: x.detach() * 0 for name, x in leaves.items()} for _ in cotangents]
+        self.used = False                       # did any step depend on `leaves`?
         self.growth: list[float] = []           # size of what comes back to the weights, from the last step to the first
         self.held: Any = None
         self.at = -1                            # the model is in the state before this step
@@ -162,6 +172,7 @@ class Replay(Steps):
                 for (name, total), g in zip(sums.items(), each):
                     if g is not None:
                         sums[name] = total + g
+                        self.used = True
             self.growth.append(float(np.sqrt(sum(float(g.pow(2).sum()) for each in self.cotangents for g in each.values()))))
             for p in self.held.params:
                 p.grad = None

@@ -120,6 +120,9 @@ def metagradient(
         initial = {name: stacked(torch, value, [each.get((i, ""), p.detach() * 0) for each in back.cotangents])
                    for i, (name, p) in enumerate(zip(back.held.names, back.held.params))}
         result = Metagradient(found, value, initial, back.growth[::-1])
+        if not back.used:
+            warnings.warn(f"metagradient: no step depends on {' or '.join(given)}, so the derivatives are 0; let it take part, "
+                          "as in (losses * weight[i]).mean()", stacklevel=2)
         if smoothness and result.trusted:
             check(result, train, evaluate, given, made_by(first), smoothness, bar("check", 2))
         result.seconds = {"training": trained - begin, "back": returned - trained, "check": time.perf_counter() - returned}
@@ -132,12 +135,20 @@ def metagradient(
 def seeds(torch: Any, evaluate: Callable[[Any], Any], made: Any, first: Training) -> tuple[Any, list[Any]]:
     """(the numbers, for each its derivative in the last weights)"""
     held, ended = first.held, first.ended
+    for name, x in zip(held.names, ended["params"]):
+        if not bool(torch.isfinite(x).all()):
+            raise ReplayError(f"metagradient: the training ended with NaN or inf in {name}, of which there is no derivative; "
+                              "microscope.flight says where they began")
     if not all(torch.equal(p, x) for p, x in zip(held.params, ended["params"])):
         raise ReplayError("metagradient: train() changes the weights after its last step, which is not followed")
     with torch.enable_grad():
         value = evaluate(made)
-        if not hasattr(value, "backward") or value.dim() > 1:
-            raise TypeError("metagradient: evaluate() must give a tensor of one number, or of shape (K,)")
+        if not hasattr(value, "backward") or value.dim() > 1 or not value.numel():
+            raise TypeError("metagradient: evaluate() must give a tensor of one number, or of shape (K,)"
+                            + (f", not {tuple(value.shape)}" if hasattr(value, "shape") else f", not {type(value).__name__}"))
+        if not value.requires_grad:
+            raise ReplayError("metagradient: what evaluate() gives has no graph to the model's weights: it must not detach() or "
+                              "run under no_grad()")
         numbers = list(value) if value.dim() else [value]
         found = [torch.autograd.grad(x, held.params, retain_graph=True, allow_unused=True) for x in numbers]
     side = held.side()

@@ -4,11 +4,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from ..errors import ReplayError
 from .state import Snapshot
+
+MARK = "metagradient.json"
+FILE = re.compile(r"(state-\d+|loop-\d+|back)\.pt(\.part)?")
 
 
 class Shelf:
@@ -52,21 +56,44 @@ class Folder(Shelf):
     def __init__(self, torch: Any, path: Any, wrt: dict[str, Any]) -> None:
         super().__init__()
         self.torch, self.path = torch, Path(path)
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise type(error)(error.errno, f"metagradient: folder cannot be made ({error.strerror})", str(path)) from None
         said = {name: [str(x.dtype), list(x.shape), hashlib.sha256(x.detach().cpu().numpy().tobytes()).hexdigest()]
                 for name, x in wrt.items()}
-        mark = self.path / "metagradient.json"
-        if mark.exists() and json.loads(mark.read_text()) != said:
+        mark = self.path / MARK
+        if not mark.exists():
+            its = self.files()
+            if its:
+                raise ReplayError(f"metagradient: {its[0]} is of no run that can go on; choose another folder")
+        elif self.read(mark) != said:
             raise ReplayError(f"metagradient: {self.path} holds a run with different tensors in wrt; choose another folder")
         mark.write_text(json.dumps(said))
-        for file in self.path.glob("state-*.pt"):
-            self.kept[int(file.stem.partition("-")[2])] = None
-        for file in self.path.glob("loop-*.pt"):
-            self.boundaries[int(file.stem.partition("-")[2])] = self.load(file.name)
+        for file in self.files():
+            kind, _, number = file.stem.partition("-")
+            if kind == "state":
+                self.kept[int(number)] = None
+            elif kind == "loop":
+                self.boundaries[int(number)] = self.load(file.name)
         self.resumes = max(self.kept, default=0)
 
+    def files(self) -> list[Path]:
+        """Those that a run writes."""
+        return sorted(file for file in self.path.iterdir() if FILE.fullmatch(file.name))
+
+    def read(self, mark: Path) -> Any:
+        try:
+            return json.loads(mark.read_text())
+        except ValueError:
+            raise ReplayError(f"metagradient: {mark} is damaged; delete {self.path} to begin anew") from None
+
     def load(self, name: str) -> Any:
-        return self.torch.load(self.path / name, weights_only=False)
+        try:
+            return self.torch.load(self.path / name, weights_only=False)
+        except Exception as error:
+            raise ReplayError(
+                f"metagradient: {self.path / name} is damaged ({error}); delete {self.path} to begin anew") from error
 
     def save(self, name: str, value: Any) -> None:
         part = self.path / f"{name}.part"
@@ -95,6 +122,6 @@ class Folder(Shelf):
         self.save("back.pt", found)
 
     def end(self) -> None:
-        for file in self.path.glob("*.pt"):
+        for file in self.files():
             file.unlink()
-        (self.path / "metagradient.json").unlink()
+        (self.path / MARK).unlink()

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from ..arguments import checked
 from ..bar import progress as bars
 from ..listen import engine_of
-from .loop import Steps
+from .loop import Steps, samples_of
 
 
 class Correlation(NamedTuple):
@@ -80,10 +81,8 @@ def validate(
     2022, Park et al. 2023); its interval is that of a bootstrap over subsets.  Processes are forked; where that is impossible
     everything runs in this one.
     """
+    N = samples_of("validate", weight)
     torch = engine_of(weight).torch
-    if weight.dim() != 1 or not len(weight):
-        raise ValueError(f"validate: weight must be (N,) ones, one for each sample, not of shape {tuple(weight.shape)}")
-    N = len(weight)
     tables = {name: table_of(name, x, N) for name, x in scores.items()}
     size = max(1, round(leave_out * N))
     brittle = tuple(brittle)
@@ -100,9 +99,12 @@ def validate(
     orders["random"] = draw.permutation(N)
     ks = list(dict.fromkeys(max(1, round(share * N)) for share in brittle))
     begin = time.perf_counter()
-    jobs = [np.zeros(0, int), *left_out, *(order[:k] for order in orders.values() for k in ks)]
+    all_in = np.zeros(0, int)
+    jobs = [all_in, all_in, *left_out, *(order[:k] for order in orders.values() for k in ks)]
     with bars(progress) as bar:
-        values = retrain(torch, train, evaluate, weight, jobs, workers, bar("retrainings", len(jobs)))
+        again, *rest = retrain(torch, train, evaluate, weight, jobs, workers, bar("retrainings", len(jobs)))
+    values = np.stack(rest)
+    doubts(again, values, subsets)
     found = Validation(values[0], left_out, values[1:subsets + 1])
     found.seconds = time.perf_counter() - begin
     for name, table in tables.items():
@@ -114,6 +116,22 @@ def validate(
     found.brittleness = {name: [(k, float(x)) for k, x in zip(ks, row)] for name, row in zip(orders, changes)}
     found.method_seconds = dict(getattr(scores, "seconds", {}))
     return found
+
+
+def doubts(again: Any, values: Any, subsets: int) -> None:
+    """ValueError where trainings say nothing, a warning where they are not reproducible."""
+    odd = ~np.isfinite(values).all(1)
+    if odd.any():
+        raise ValueError(f"validate: evaluate() gave NaN or inf after {odd.sum()} of {len(values)} trainings")
+    full, others = values[0], values[1:subsets + 1]
+    noise = float(np.abs(again - full).max())
+    if noise:
+        spread = float(np.abs(others - full).max())
+        warnings.warn(f"validate: two trainings with the same weights differ by {noise:.3g}, those without samples by up to "
+                      f"{spread:.3g}: seed all that train() draws", stacklevel=4)
+    elif (others == full).all():
+        raise ValueError("validate: every training gives the same numbers, whoever is left out: train(steps, weight) must use "
+                         "weight")
 
 
 Job = tuple[Any, Callable[..., Any], Callable[[Any], Any], Any]
@@ -140,6 +158,9 @@ def retrain(torch: Any, train: Any, evaluate: Any, weight: Any, jobs: list[Any],
                     for row in pool.map(without, jobs):
                         rows.append(row)
                         advance()
+    except BrokenProcessPool:
+        raise RuntimeError("validate: a process that trained was killed, for lack of memory perhaps; workers=1 trains in this "
+                           "one") from None
     finally:
         _job.pop()
     return np.stack(rows)
@@ -153,12 +174,19 @@ def without(out: Any) -> Any:
         given[torch.tensor(out)] = 0
     made = train(Steps(), given)
     with torch.no_grad():
-        return as_array(evaluate(made)).reshape(-1)
+        found = evaluate(made)
+    try:
+        return as_array(found).reshape(-1)
+    except (TypeError, ValueError):
+        raise TypeError(f"validate: evaluate() must give numbers, got {type(found).__name__}") from None
 
 
 def table_of(name: str, scores: Any, N: int) -> Any:
     """(N, K)"""
-    table = as_array(scores)
+    try:
+        table = as_array(scores)
+    except (TypeError, ValueError):
+        raise TypeError(f"validate: scores of {name} must be numbers, got {type(scores).__name__}") from None
     if table.ndim not in (1, 2) or len(table) != N:
         raise ValueError(f"validate: scores of {name} must be (N,) or (N, K) with N = {N}, as weight has, not {table.shape}")
     odd = ~np.isfinite(table.reshape(N, -1)).all(1)
@@ -168,6 +196,8 @@ def table_of(name: str, scores: Any, N: int) -> Any:
 
 
 def as_array(x: Any) -> Any:
+    if x is None:
+        raise TypeError
     return np.asarray(x.detach().cpu().numpy() if hasattr(x, "detach") else x, float)
 
 
