@@ -284,3 +284,12 @@ def test_norms_of_complex_weights_are_those_of_both_parts(torch: Any) -> None:
     assert row["grad_norm"] == pytest.approx(grad, rel=1e-5)
     assert row["weight_norm"] == pytest.approx(torch.linalg.vector_norm(torch.view_as_real(old)).item(), rel=1e-5)
     assert row["update_norm"] == pytest.approx(0.5 * grad, rel=1e-4)
+
+
+def test_what_is_no_path_or_writer_is_refused() -> None:
+    w = watch(retrograd.nn.Linear(1, 1))
+    for write in (w.to_csv, w.to_html):
+        with pytest.raises(TypeError, match=f"{write.__name__}: path must be a path, got int"):
+            write(1)
+    with pytest.raises(TypeError, match="to_tensorboard: writer must be a SummaryWriter, got int"):
+        w.to_tensorboard(1)

@@ -175,6 +175,19 @@ def test_batches_may_be_tuples_and_keywords_and_models_may_return_their_loss(tor
         microscope.contract(model, x, lambda out: out)
 
 
+def test_what_nothing_can_be_kept_to_is_refused(torch: Any, tmp_path: Path) -> None:
+    for x in (torch.full((2, 3), float("nan")), torch.ones(0, 3)):
+        with pytest.raises(microscope.ContractError, match=r"grads.json: not written: .* is NaN or inf"):
+            microscope.contract(torch.nn.Linear(3, 2), x).save(tmp_path / "grads.json")
+    with pytest.raises(microscope.CaptureError, match="contract: ReLU has no parameters"):
+        microscope.contract(torch.nn.ReLU(), batch(torch))
+    kept = microscope.contract(torch.nn.Linear(3, 2), batch(torch))
+    for call in (kept.save, microscope.Contract.load, lambda path: microscope.assert_contract(path, torch.nn.Linear(3, 2))):
+        with pytest.raises(TypeError, match="path must be a .*path, got int"):
+            call(3)
+    assert not list(tmp_path.iterdir())
+
+
 GOOD = ('{"format": "retrograd-gradient-contract", "version": 1, "engine": "retrograd", "seed": 0, "loss": 1.0,'
         ' "parameters": [["w", [2], "float32", 1.0, ["float32", 2.0], null]], "hooks": [], "silent": [], "outputs": []}')
 

@@ -293,7 +293,8 @@ class Ranks:
 
     # -- looking at it
 
-    def to_html(self, path: Any, title: str | None = None) -> None:
+    @checked
+    def to_html(self, path: FilePath, title: str | None = None) -> None:
         """Write one HTML page with a lane for each rank: passes, steps, collectives, and who waits for whom."""
         from ..page.lanes import write_lanes
         write_lanes(self, path, title)

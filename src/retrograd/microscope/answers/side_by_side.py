@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import inf, nan, sqrt
-from typing import Any
 
 import numpy as np
 
-from ..arguments import checked
+from ..arguments import FilePath, checked
 from ..plain_text import escaped
 from ..record.recording import Event, Recording, Value
 from .compare import numbered, short
@@ -122,7 +121,8 @@ class SideBySide:
 
     __repr__ = __str__
 
-    def to_html(self, path: Any, title: str | None = None) -> None:
+    @checked
+    def to_html(self, path: FilePath, title: str | None = None) -> None:
         """Write the page of the first recording; it opens at the first difference, with all norms side by side."""
         from ..page.write import write_page
         write_page(self.recordings[0], path, title or "two recordings - retrograd", self)

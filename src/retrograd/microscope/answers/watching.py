@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from ..arguments import checked
+from ..arguments import FilePath, checked
 from ..listen import engine_of_module
 from ..plain_text import escaped, few, table
 from ..rounds import Rounds
@@ -338,7 +338,8 @@ class Watch:
         """{column: values}, as pandas.DataFrame takes it."""
         return {c: [row[c] for row in self.rows] for c in COLUMNS}
 
-    def to_csv(self, path: Any) -> None:
+    @checked
+    def to_csv(self, path: FilePath) -> None:
         """Write the rows as CSV; unknown values are empty."""
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
@@ -347,6 +348,8 @@ class Watch:
 
     def to_tensorboard(self, writer: Any) -> None:
         """Call writer.add_scalar("grad_norm/0.weight", value, step) for every number, as of TensorBoard's SummaryWriter."""
+        if not hasattr(writer, "add_scalar"):
+            raise TypeError(f"to_tensorboard: writer must be a SummaryWriter, got {type(writer).__name__}")
         for row in self.rows:
             for column in COLUMNS[2:]:
                 if row[column] is not None:
@@ -355,7 +358,8 @@ class Watch:
             for step, counts, (low, high, count, total, squares) in found:
                 writer.add_histogram_raw(f"{kind}/{name}", low, high, count, total, squares, LIMITS, counts.tolist(), step)
 
-    def to_html(self, path: Any, title: str = "training - retrograd") -> None:
+    @checked
+    def to_html(self, path: FilePath, title: str = "training - retrograd") -> None:
         """Write one page without scripts: problems, curves over the steps, histograms.  The file is replaced when
         complete."""
         from ...io.beside import write_beside

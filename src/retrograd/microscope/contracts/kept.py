@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..arguments import FilePath, checked
 from ..plain_text import escaped
 
 FORMAT, VERSION = "retrograd-gradient-contract", 1
@@ -81,16 +82,23 @@ class Contract:
         self.causes: dict[Any, Any] = {}        # parameter or (name, kind, on) of a hook -> Cause, if taken in this process
         self.trouble: list[Any] = []            # findings
 
-    def save(self, path: Any) -> None:
+    @checked
+    def save(self, path: FilePath) -> None:
         """Write it to a file, which is replaced when complete."""
         from ...io.beside import write_beside
+        norms = {name: p.gradient.norm for name, p in self.parameters.items() if p.gradient is not None}
+        odd = [name for name, norm in norms.items() if norm is not None and not math.isfinite(norm)]
+        if odd or self.loss is not None and not math.isfinite(self.loss):
+            what = f"the gradient of {odd[0]}" if odd else "the loss"
+            raise ContractError(f"{os.fsdecode(path)}: not written: {what} is NaN or inf, and nothing can be kept to that")
         text = self.text().encode()
         if len(text) > LARGEST:
             raise ContractError(f"{os.fsdecode(path)}: the contract has {len(text)} bytes, and files have up to {LARGEST}")
         write_beside(os.fsdecode(path), lambda file: file.write(text))
 
     @staticmethod
-    def load(path: Any) -> Contract:
+    @checked
+    def load(path: FilePath) -> Contract:
         """Read a file that save() wrote.  ContractError if it is not one, is damaged, or has another version."""
         return read(os.fsdecode(path))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..answers.compare import amount
 from ..answers.why import Cause, hook_of, why_none
-from ..arguments import checked
+from ..arguments import FilePath, checked
 from ..errors import CaptureError
 from ..listen import engine_of, engine_of_module, retrograd
 from ..record.recorder import record
@@ -44,6 +44,8 @@ def contract(
         if isinstance(model, type) or callable(model) and not hasattr(model, "named_parameters"):
             model = model()
         torch = engine_of_module(model, "contract").torch
+        if next(model.parameters(), None) is None:
+            raise CaptureError(f"contract: {type(model).__name__} has no parameters, so there are no gradients to keep to")
         with other_buffers(model), other_grads(model), torch.enable_grad():
             with record(model) as rec:
                 number = loss_of(model, batch, loss, forward)
@@ -54,7 +56,7 @@ def contract(
 
 @checked
 def assert_contract(
-    path: Any, model: Any, batch: Any = None, loss: Callable[..., Any] | None = None, *,
+    path: Contract | FilePath, model: Any, batch: Any = None, loss: Callable[..., Any] | None = None, *,
     forward: Callable[..., Any] | None = None, seed: int | None = None, rtol: float = 1e-3,
 ) -> None:
     """Raise AssertionError, with the differences and their causes, unless the model does what the contract says.
