@@ -46,6 +46,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Others": ("", ("engine_of",)),
 }
 CONSTRUCTED = ("KFAC", "FactorStore", "Steps")      # by users; other classes are what functions give
+ENGINES = {("Memory", "call")}                      # which the engine calls
 LINE = re.compile(r"(\*{0,2}[A-Za-z]\w*(?:, \*{0,2}[A-Za-z]\w*)*)\s{2,}(\S.*)")
 
 
@@ -91,9 +92,13 @@ def options(thing: Any) -> dict[str, str | None]:
 
 
 def undescribed() -> list[str]:
-    """function(option) of all options that no line describes."""
+    """function(option) of all options that no line describes, and Class.method(option) where the docstring does not name it."""
     return [f"{name}({option})" for name in callables()
-            for option, text in options(getattr(microscope, name)).items() if text is None]
+            for option, text in options(getattr(microscope, name)).items() if text is None] + [
+        f"{name}.{method.__name__}({option})" for _, names in SECTIONS.values() for name in names
+        if inspect.isclass(getattr(microscope, name)) for method in methods(getattr(microscope, name))
+        for option in inspect.signature(method).parameters
+        if option != "self" and not re.search(rf"\b{option}\b", inspect.getdoc(method) or "")]
 
 
 def callables() -> list[str]:
@@ -106,17 +111,30 @@ def signature(name: str, thing: Callable[..., Any]) -> str:
     return name + str(of.replace(parameters=kept, return_annotation=of.empty))
 
 
+def own(owner: type) -> dict[str, Any]:
+    """What the microscope's classes define, by their public names."""
+    return {name: thing for of in reversed(owner.__mro__) if of.__module__.startswith(microscope.__name__)
+            for name, thing in vars(of).items() if not name.startswith("_")}
+
+
+def methods(owner: type) -> Iterator[Any]:
+    """Those that the page has."""
+    for name in own(owner):
+        thing = getattr(owner, name)
+        if inspect.isroutine(thing) and inspect.getdoc(thing) and (owner.__name__, name) not in ENGINES:
+            yield thing
+
+
 def members(owner: type) -> Iterator[tuple[str, Any]]:
     """What a class offers: the attributes that its docstring tells, then properties and methods as they were written."""
-    its = {name: thing for of in reversed(owner.__mro__) if of.__module__.startswith(microscope.__name__)
-           for name, thing in vars(of).items() if not name.startswith("_")}
+    its = own(owner)
     if owner.__name__ not in (*CONSTRUCTED, "Capture"):
         for names, text in doc_of(owner).lines.items():
             if not set(names) & its.keys():
                 yield ", ".join(f"`{name}`" for name in names), escaped(text)
     for name, thing in its.items():
         doc = doc_of(getattr(owner, name) if isinstance(thing, (classmethod, staticmethod)) else thing)
-        if not doc.says or (owner.__name__, name) == ("Memory", "call"):      # which the engine calls
+        if not doc.says or (owner.__name__, name) in ENGINES:
             continue
         if isinstance(thing, property):
             yield f"`{name}`", escaped(doc.says)

@@ -14,6 +14,14 @@ def test_every_option_of_a_public_function_is_described() -> None:
     assert microscope_api.undescribed() == []
 
 
+def test_an_option_of_a_method_that_its_docstring_does_not_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def last(self: Any, mode: str = "r") -> Any:
+        """The newest row."""
+
+    monkeypatch.setattr(microscope.Watch, "last", last)
+    assert microscope_api.undescribed() == ["Watch.last(mode)"]
+
+
 def test_an_option_without_a_line_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(path: Any, mode: str = "r") -> Any:
         """Read.

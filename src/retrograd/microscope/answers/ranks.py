@@ -193,7 +193,10 @@ class Ranks:
     # -- gradients and hooks
 
     def why_none(self, name: str) -> Cause:
-        """Why a parameter has no gradient, and on which ranks."""
+        """Why a parameter has no gradient, and on which ranks.
+
+        name  of the parameter
+        """
         causes = {rank: why_none(name, rec) for rank, rec in self.by_rank.items()}
         silent = {rank: cause for rank, cause in causes.items() if cause.code != "has_grad"}
         apart = self.diverged()
@@ -224,6 +227,7 @@ class Ranks:
     def averaged(self, name: str) -> list[Averaged]:
         """What each pass did with a parameter's gradient over the ranks.  KeyError if there is no such name.
 
+        name  of the parameter
         With record(values="parameters") the mean is computed again and compared; without, norms tell less.
         """
         seen = {rank: gradients(rec, name) for rank, rec in self.by_rank.items()}
@@ -295,7 +299,11 @@ class Ranks:
 
     @checked
     def to_html(self, path: FilePath, title: str | None = None) -> None:
-        """Write one HTML page with a lane for each rank: passes, steps, collectives, and who waits for whom."""
+        """Write one HTML page with a lane for each rank: passes, steps, collectives, and who waits for whom.
+
+        path   of the file
+        title  of the page
+        """
         from ..page.lanes import write_lanes
         write_lanes(self, path, title)
 

@@ -123,7 +123,11 @@ class SideBySide:
 
     @checked
     def to_html(self, path: FilePath, title: str | None = None) -> None:
-        """Write the page of the first recording; it opens at the first difference, with all norms side by side."""
+        """Write the page of the first recording; it opens at the first difference, with all norms side by side.
+
+        path   of the file
+        title  of the page
+        """
         from ..page.write import write_page
         write_page(self.recordings[0], path, title or "two recordings - retrograd", self)
 

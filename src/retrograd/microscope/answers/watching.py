@@ -340,7 +340,10 @@ class Watch:
 
     @checked
     def to_csv(self, path: FilePath) -> None:
-        """Write the rows as CSV; unknown values are empty."""
+        """Write the rows as CSV; unknown values are empty.
+
+        path  of the file
+        """
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
@@ -361,7 +364,11 @@ class Watch:
     @checked
     def to_html(self, path: FilePath, title: str = "training - retrograd") -> None:
         """Write one page without scripts: problems, curves over the steps, histograms.  The file is replaced when
-        complete."""
+        complete.
+
+        path   of the file
+        title  of the page
+        """
         from ...io.beside import write_beside
         from .watch_page import page_of
         text = page_of(self, COLUMNS[2:], title).encode()
@@ -377,6 +384,8 @@ class Watch:
     def histogram(self, name: str, kind: str = "grad") -> tuple[list[int], list[float], Any]:
         """(steps, upper limits of the bins, counts (steps, bins)) of a parameter's "weight", "grad" or "update".
 
+        name  of the parameter
+        kind  "weight", "grad" or "update"
         Bins are octaves of either sign.  At most 200 steps are kept; of more, every second goes.
         """
         if self._histograms is None:

@@ -746,7 +746,10 @@ class Capture(Waiting):
 
     @checked
     def uses(self, pattern: str = "*") -> list[Use]:
-        """The captured calls of layers whose path matches, in the order of the forward pass."""
+        """The captured calls of layers whose path matches, in the order of the forward pass.
+
+        pattern  of names of layers, such as "blocks.*"
+        """
         self._drain()
         return [u for run in self.runs for u in run.uses if fnmatch.fnmatchcase(u.path, pattern) and u.arrived]
 

@@ -129,7 +129,10 @@ class Grads:
 
     @checked
     def weight_grad(self, reduction: str = "sum") -> dict[str, Any]:
-        """{name: (*shape)}: the gradient of each weight, summed over samples, or their mean."""
+        """{name: (*shape)}: the gradient of each weight, summed over samples, or their mean.
+
+        reduction  "sum" or "mean" over the samples
+        """
         if reduction not in ("sum", "mean"):
             raise ValueError(f"weight_grad: reduction is 'sum' or 'mean', got {reduction!r}")
         with self.torch.no_grad():
@@ -218,7 +221,11 @@ class Grads:
 
     @checked
     def dots(self, other: Grads | None = None, per_layer: bool = False) -> Any:
-        """(N, M) dot products of every sample's gradient with every one of `other` (itself by default)."""
+        """(N, M) dot products of every sample's gradient with every one of `other` (itself by default).
+
+        other      another Grads of the same parameters
+        per_layer  give {name of a parameter: (N, M)} instead of their sum
+        """
         other = self if other is None else other
         self._samples("dots")
         other._samples("dots")
@@ -247,7 +254,10 @@ class Grads:
 
     @checked
     def factors(self, name: str) -> tuple[Any, Any]:
-        """(a (N, T, I), delta (N, T, O)) of a weight kept as delta (x) a; CaptureError for one that is not."""
+        """(a (N, T, I), delta (N, T, O)) of a weight kept as delta (x) a; CaptureError for one that is not.
+
+        name  of the weight
+        """
         self._samples("factors")
         found = [(t, f) for t, f, _ in self._each(name)]
         if any(not isinstance(t, Outer) for t, _ in found):
@@ -304,7 +314,10 @@ class Grads:
         return found
 
     def kfac(self, **options: Any) -> Any:
-        """Kronecker-factored curvature of this capture: a kfac.KFAC, updated once."""
+        """Kronecker-factored curvature of this capture: a kfac.KFAC, updated once.
+
+        options  ema and damping, as of KFAC
+        """
         from .kfac import KFAC
         return KFAC(**options).update(self)
 
@@ -380,7 +393,10 @@ class Kronecker:
         return self.delta.T @ (self.a @ v)
 
     def dot(self, v: Any) -> Any:
-        """Inner product with a matrix (O, I), or a vector of its columns (O * I,)."""
+        """Inner product with a matrix (O, I), or a vector of its columns (O * I,).
+
+        v  the matrix or vector
+        """
         if not hasattr(v, "ndim"):
             raise TypeError(f"dot: expected a tensor (O, I) or (O * I,), got {type(v).__name__}")
         if v.ndim == 1:

@@ -139,7 +139,10 @@ class KFAC:
                 del self._leader[name]
 
     def eigen(self, name: str) -> tuple[Any, Any, Any, Any]:
-        """(eigenvalues of A, their vectors, of G, their vectors)"""
+        """(eigenvalues of A, their vectors, of G, their vectors)
+
+        name  of the weight
+        """
         if name not in self._eigen:
             A, G = self.factors[name]
             with self._torch.no_grad():
@@ -166,7 +169,10 @@ class KFAC:
         return self
 
     def apply(self, grads: dict[str, Any]) -> dict[str, Any]:
-        """(curvature + damping)^-1 times gradients {name: (*shape) or (K, *shape)}, all of the captured weights."""
+        """(curvature + damping)^-1 times gradients {name: (*shape) or (K, *shape)}, all of the captured weights.
+
+        grads  {name: tensor}; K stands for several at once
+        """
         self._known()
         T = self._torch
         found = dict(grads)

@@ -71,6 +71,7 @@ class Queries:
             Any, list[SampleId]]]:
         """((M, n) inner products with a batch of M queries, ids of the n samples), block by block.
 
+        step  one step alone; all by default
         query      a grads.Grads of one run, with the parameters that are stored; layer= chooses some
         memory_mb  megabytes that a block may take, besides the query
         """
@@ -79,7 +80,11 @@ class Queries:
 
     @checked
     def top(self, query: Grads, k: int, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Best:
-        """The k samples with the greatest inner products with each query: a Best.  Arguments as those of scores()."""
+        """The k samples with the greatest inner products with each query: a Best.  Arguments as those of scores().
+
+        query, layer, step, memory_mb  as of scores()
+        k                              how many of each query
+        """
         if k < 1:
             raise ValueError(f"FactorStore.top: k must be at least 1, got {k}")
         M = len(query)
@@ -102,7 +107,11 @@ class Queries:
 
     def self_influence(self, layer: str = "*", step: int | None = None, memory_mb: float = 512, curvature: Any = None) -> tuple[
             Any, list[SampleId]]:
-        """((N,) squared norms of the samples' gradients, their ids); with curvature, a KFAC: g' (curvature + damping)^-1 g."""
+        """((N,) squared norms of the samples' gradients, their ids); with curvature, a KFAC: g' (curvature + damping)^-1 g.
+
+        layer, step, memory_mb  as of scores()
+        curvature               a KFAC, or None for the plain norms
+        """
         found, ids = [], []
         T = self.engine.torch
         with T.no_grad():
@@ -121,7 +130,10 @@ class Queries:
         return T.cat(found), ids
 
     def total(self, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> dict[str, Any]:
-        """{name: (*shape)}: the gradients of all samples, of all ranks, summed."""
+        """{name: (*shape)}: the gradients of all samples, of all ranks, summed.
+
+        layer, step, memory_mb  as of scores()
+        """
         found: dict[str, Any] = {}
         with self.engine.torch.no_grad():
             for block in self._blocks(layer, step, memory_mb, 0):

@@ -258,6 +258,7 @@ class FactorStore(Queries):
     def append(self, grads: Grads, step: int, samples: Sequence[int] | None = None, token_mask: Any = None) -> int:
         """Write the factors of every parameter in `grads` (a grads.Grads); -> bytes written.
 
+        step  the number of the training step
         samples     ids of the samples (N,); 0 to N - 1 by default
         token_mask  (N, T) which tokens count; stored too, nothing is left out
         """
@@ -319,7 +320,12 @@ class FactorStore(Queries):
 
     @checked
     def records(self, layer: str = "*", step: int | None = None, sample: int | None = None) -> Iterator[Record]:
-        """What is stored, in order: layer is a pattern of parameter names, sample an id.  Leaves out the open shard."""
+        """What is stored, in order: layer is a pattern of parameter names, sample an id.  Leaves out the open shard.
+
+        layer   a pattern of names of parameters
+        step    one step alone; all by default
+        sample  one id alone; all by default
+        """
         for store, shard, _, about in self._all():
             if step is not None and about["step"] != step:
                 continue
@@ -347,7 +353,12 @@ class FactorStore(Queries):
 
     @checked
     def read(self, layer: str, sample: int, step: int | None = None) -> dict[str, Any]:
-        """{"a": (T, I), "delta": (T, O)} of one sample of one weight; the latest step by default.  KeyError."""
+        """{"a": (T, I), "delta": (T, O)} of one sample of one weight; the latest step by default.  KeyError.
+
+        layer   the name of the weight
+        sample  its id
+        step    of the training
+        """
         if self._where is None:
             self._where = {}
             for store, shard, i, about in self._all():

@@ -84,7 +84,10 @@ class Contract:
 
     @checked
     def save(self, path: FilePath) -> None:
-        """Write it to a file, which is replaced when complete."""
+        """Write it to a file, which is replaced when complete.
+
+        path  of the file
+        """
         from ...io.beside import write_beside
         norms = {name: p.gradient.norm for name, p in self.parameters.items() if p.gradient is not None}
         odd = [name for name, norm in norms.items() if norm is not None and not math.isfinite(norm)]
@@ -99,11 +102,18 @@ class Contract:
     @staticmethod
     @checked
     def load(path: FilePath) -> Contract:
-        """Read a file that save() wrote.  ContractError if it is not one, is damaged, or has another version."""
+        """Read a file that save() wrote.  ContractError if it is not one, is damaged, or has another version.
+
+        path  of the file
+        """
         return read(os.fsdecode(path))
 
     def differences(self, now: Contract, rtol: float = 1e-3) -> list[Any]:
-        """How `now` differs, and why: a list of (kind, names, text)."""
+        """How `now` differs, and why: a list of (kind, names, text).
+
+        now   a Contract taken now
+        rtol  relative tolerance of norms
+        """
         from .differing import differences
         return differences(self, now, rtol)
 

@@ -212,7 +212,10 @@ class Flight:
 
     @checked
     def write(self, path: FilePath | None = None) -> None:
-        """Write PATH.html and PATH.trace now."""
+        """Write PATH.html and PATH.trace now.
+
+        path  without its ending; by default that of the flight
+        """
         self._write("asked to", None, path)
 
     def _write(self, why: str, error: str | None = None, path: Any = None) -> None:

@@ -321,6 +321,8 @@ class Memory:
     def by(self, what: str, at_peak: bool = True) -> list[Group]:
         """Groups (name, bytes, number) of rows(), largest first: by "module", "op", "line", "kind", "dtype" or "freed".
 
+        what     what the rows of a group have in common
+        at_peak  False: of what is kept now
         By module, operation and line are what graphs save; gradients and optimizers' state are told of by kind.
         """
         if what not in ("module", "op", "line", "kind", "dtype", "freed"):

@@ -150,7 +150,11 @@ class Event:
         return self._row[at]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The field, or `default` when events of this kind have none."""
+        """The field, or `default` when events of this kind have none.
+
+        name     of the field
+        default  given where there is none
+        """
         at = POSITION[self._row[0]].get(name)
         return default if at is None or at >= len(self._row) else self._row[at]
 
@@ -306,7 +310,10 @@ class Recording:
                 "name": known.get("name"), "role": known.get("role", "tensor"), **known}
 
     def name_of_tensor(self, number: int) -> str:
-        """The name of a parameter, else 'the (3, 4) tensor from linear (file:line)'."""
+        """The name of a parameter, else 'the (3, 4) tensor from linear (file:line)'.
+
+        number  of the tensor, as events have it
+        """
         known = self.tensor_names.get(number)
         if known is not None and known["name"]:
             return str(known["name"])
@@ -318,7 +325,10 @@ class Recording:
         return text
 
     def name_of_optimizer(self, number: int) -> str:
-        """Its type; if there are several, also the variable that holds it."""
+        """Its type; if there are several, also the variable that holds it.
+
+        number  of the optimizer, as events have it
+        """
         optimizer = self.optimizers[number]
         kind, variable = str(optimizer["type"]), optimizer.get("variable")
         return f"{variable} ({kind})" if variable and len(self.optimizers) > 1 else kind
@@ -387,7 +397,10 @@ class Recording:
         return explain(x, self)
 
     def trouble(self, **thresholds: float) -> Any:
-        """Where NaN, inf, vanishing and exploding numbers begin, and the hooks that made or hid them."""
+        """Where NaN, inf, vanishing and exploding numbers begin, and the hooks that made or hid them.
+
+        thresholds  vanished, exploded: over the largest (least) on the way, root mean squares of gradients that are told
+        """
         from ..answers.trouble import trouble
         return trouble(self, **thresholds)
 
@@ -401,7 +414,10 @@ class Recording:
         return ledger(self, p)
 
     def number_of(self, what: Any) -> int | None:
-        """The tensor number of a parameter's name or of a live tensor; None if the recording never saw it."""
+        """The tensor number of a parameter's name or of a live tensor; None if the recording never saw it.
+
+        what  the name of a parameter, or a tensor
+        """
         if isinstance(what, str):
             if self._names is None or self.live is not None and self.live.on:       # names may still change
                 self._names = self.parameters
@@ -434,7 +450,11 @@ class Recording:
 
     @checked
     def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
-        """Where this recording and another first differ, and in which gradients and hooks: a Difference."""
+        """Where this recording and another first differ, and in which gradients and hooks: a Difference.
+
+        other  another Recording
+        rtol   relative difference of norms from which numbers differ
+        """
         from .replay import diff
         return diff(self, other, rtol)
 
@@ -442,6 +462,7 @@ class Recording:
     def compare(self, step_a: int, step_b: int) -> Any:
         """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran or was skipped.
 
+        step_a, step_b  numbers of steps
         A Comparison.
         """
         from ..answers.compare import compare
@@ -451,19 +472,28 @@ class Recording:
 
     @checked
     def to_chrome(self, path: FilePath) -> None:
-        """Write a trace for https://ui.perfetto.dev and chrome://tracing."""
+        """Write a trace for https://ui.perfetto.dev and chrome://tracing.
+
+        path  of the file
+        """
         from .export import to_chrome, write
         write(to_chrome(self), path)
 
     @checked
     def to_dot(self, path: FilePath) -> None:
-        """Write the backward graph for Graphviz."""
+        """Write the backward graph for Graphviz.
+
+        path  of the file
+        """
         from .export import to_dot, write
         write(to_dot(self), path)
 
     @checked
     def to_json(self, path: FilePath) -> None:
-        """Write everything as one JSON object."""
+        """Write everything as one JSON object.
+
+        path  of the file
+        """
         from .export import to_json, write
         write(to_json(self), path)
 
@@ -486,6 +516,7 @@ class Recording:
     def to_html(self, path: FilePath, title: str | None = None, *, memory: Memory | None = None) -> None:
         """Write one HTML file that shows the graph, the events in order and every gradient as it arrives.
 
+        path  of the file
         title    by default the script's name
         memory   what microscope.memory() returned for a block around this recording: drawn under the events
         It needs no server and no network.  ValueError for memory with a recording that was loaded.

@@ -40,7 +40,10 @@ class Replay:
         self.recordings = recordings
 
     def change(self, name: str) -> float:
-        """|after - before| / |before| of a gradient or a module's output; inf where it was zero or None before and is not now."""
+        """|after - before| / |before| of a gradient or a module's output; inf where it was zero or None before and is not now.
+
+        name  of a parameter, or the path of a module
+        """
         a, b = (self.before[name], self.after[name]) if name in self.before else self.outputs[name]
         if a is not None and b is not None and a.shape != b.shape:
             return float("inf")
