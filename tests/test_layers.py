@@ -27,7 +27,7 @@ LAYERS = [
     ["_compile"],
     ["io", "serialization", "_C", "cpu", "cuda", "amp", "backends", "compiler", "func", "testing", "accelerator",
      "xpu", "mps", "_dynamo", "distributions", "hub", "overrides", "library", "_library", "_ops", "ao",
-     "_custom_ops", "_functorch", "_subclasses", "_tensor_str", "_utils", "quasirandom", "torch_version",
+     "_custom_ops", "_functorch", "_subclasses", "_VF", "_tensor_str", "_utils", "quasirandom", "torch_version",
      "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "profiler",
      "multiprocessing"],
     ["fx"],

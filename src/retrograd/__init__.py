@@ -126,8 +126,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("_dynamo", "_tensor_str", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "distributed",
-                    "distributions", "export",
+    __name__, lazy=("_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler",
+                    "cpu", "distributed", "distributions", "export",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
                     "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing",

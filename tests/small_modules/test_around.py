@@ -182,3 +182,21 @@ def test_a_fake_quantizer_of_a_programs_own() -> None:
     assert {name: b.tolist() for name, b in made.named_buffers()} == {"fake_quant_enabled": [0], "observer_enabled": [1]}
     with pytest.raises(TypeError, match="abstract"):
         quantization.ObserverBase(torch.float32)
+
+
+def test_fake_tensors_have_shapes_and_no_memory() -> None:
+    from retrograd._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
+
+    with FakeTensorMode() as mode:
+        y = torch.nn.Linear(3, 4)(torch.randn(2, 3))
+        assert isinstance(y, FakeTensor) and is_fake(y) and y.shape == (2, 4) and y.grad_fn is not None
+    z = mode.from_tensor(torch.ones(2, requires_grad=True))
+    assert z.requires_grad and is_fake(z + 1) and not is_fake(torch.ones(2))
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        z.sum().item()
+
+
+def test_vf_has_torchs_functions() -> None:
+    assert torch._VF.relu is torch.relu and torch._VF.lstm_cell is torch.lstm_cell
+    with pytest.raises(AttributeError):
+        getattr(torch._VF, "nothing_of_the_kind")  # noqa: B009

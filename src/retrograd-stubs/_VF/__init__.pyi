@@ -1,0 +1,4 @@
+"""Where retrograd._VF is written.
+
+Written by `make generate`.
+"""
