@@ -55,7 +55,8 @@ def test_they_are_pytorchs_to_the_bit(call: str, dtype: str) -> None:
 def test_infinities_and_nan_are_pytorchs(call: str, dtype: str) -> None:
     import torch
 
-    few = edges(dtype, [part for part in EDGES if part != -1e-40])
+    left_out = {-1e-40} | ({3e38} if dtype == "complex128" else set())    # what cancels depends on whether loops fuse
+    few = edges(dtype, [part for part in EDGES if part not in left_out])
     pairs = np.stack([np.repeat(few, few.size), np.tile(few, few.size)], 1)
     for x in (pairs, pairs[~np.isposinf(pairs.real).any(1)]):
         x = x[:len(x) // 16 * 16]               # whole vectors: PyTorch's loop over the rest rounds otherwise
