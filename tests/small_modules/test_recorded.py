@@ -212,3 +212,31 @@ def test_futures_and_types_of_jit() -> None:
     assert torch.jit.optimize_for_inference(frozen) is frozen
     with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule"):
         torch.jit.freeze(nn.Linear(1, 1))
+
+
+@pytest.mark.oracle
+def test_graphs_for_counters_of_operations_have_pytorchs_kinds_shapes_and_scopes() -> None:
+    import torch as theirs
+
+    def nodes(T: Any) -> list[Any]:
+        model = T.nn.Sequential(T.nn.Conv2d(1, 4, 3), T.nn.BatchNorm2d(4), T.nn.ReLU(), T.nn.Flatten(), T.nn.Linear(144, 8),
+                                T.nn.LayerNorm(8), T.nn.GroupNorm(2, 8), T.nn.Linear(8, 2)).eval()
+
+        def enter(module: Any, args: Any) -> None:
+            if state := T._C._get_tracing_state():
+                state.push_scope(type(module).__name__)
+
+        def leave(module: Any, args: Any, result: Any) -> None:
+            if state := T._C._get_tracing_state():
+                state.pop_scope()
+        for module in model.modules():
+            module.register_forward_pre_hook(enter)
+            module.register_forward_hook(leave)
+        graph, _ = T.jit._get_trace_graph(model, (T.ones(2, 1, 8, 8),))
+        return [(n.kind(), n.scopeName(), [v.type().sizes() for v in list(n.inputs())[:3] if v.isCompleteTensor()],
+                 [v.type().sizes() for v in n.outputs()]) for n in graph.nodes() if n.kind().startswith("aten::")]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert nodes(torch) == nodes(theirs)
+    assert torch._C._get_tracing_state() is None

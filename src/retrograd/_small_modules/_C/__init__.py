@@ -1,6 +1,7 @@
 """The few names of torch._C that programs about autograd use."""
 from __future__ import annotations
 
+import sys
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -123,8 +124,10 @@ def _log_api_usage_once(event: str) -> None:
     """Nothing is reported to anybody; torchvision's models call it."""
 
 
-def _get_tracing_state() -> None:
-    """None: nothing is traced."""
+def _get_tracing_state() -> Any:
+    """What a trace of torch.jit keeps of scopes; None while there is none."""
+    traced = sys.modules.get("retrograd.jit._traced")
+    return getattr(traced.TRACING, "state", None) if traced is not None else None
 
 
 class Graph:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union, get_args, get_origin
 
 from retrograd._missing import late_names
 from retrograd._missing.forwarded import found
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     )
 TRACED = "ScriptFunction TopLevelTracedModule freeze load optimize_for_inference save trace trace_module".split()
 late_names(__name__, lazy=("annotations",), also={name: partial(found, "retrograd.jit._traced", name) for name in TRACED})
+
+
+def _get_trace_graph(*args: Any, **kwargs: Any) -> Any:
+    """(a graph of calls, the result), for counters of operations."""
+    return found("retrograd.jit._graph", "_get_trace_graph")(*args, **kwargs)
 
 
 class ScriptModule(Module):
@@ -164,10 +169,3 @@ def enable_onednn_fusion(enabled: bool) -> None:
 def onednn_fusion_enabled() -> bool:
     """False."""
     return False
-
-
-def _get_trace_graph(f: Any, args: Any = (), kwargs: Any = None, strict: bool = True, _force_outplace: bool = False,
-                     return_inputs: bool = False, _return_inputs_states: bool = False) -> NoReturn:
-    """NotImplementedError: torch.fx traces, and torch.utils.flop_counter counts."""
-    raise NotImplementedError("torch.jit._get_trace_graph: functions run in Python, so there is no graph of TorchScript; "
-                              "torch.fx.symbolic_trace makes graphs, torch.utils.flop_counter.FlopCounterMode counts operations")
