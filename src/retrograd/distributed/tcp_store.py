@@ -86,7 +86,8 @@ class TCPStore(Store):
         super().__init__()
         fits("__init__", (host_name, str), (port, int), (timeout, timedelta), what="constructor")
         if not 0 <= port < 2**16:
-            fits("__init__", (port, type(None)), what="constructor")
+            raise TypeError("__init__(): incompatible constructor arguments. The following argument types are supported:\n"
+                            f"    a port from 0 to 65535, got {port}")
         self._timeout = timeout
         self._lock = threading.Lock()
         self._link: Any = None
