@@ -133,9 +133,11 @@ def test_groups_used_in_different_orders_are_named_instead_of_waited_for() -> No
                          rf"rank \d(, )?){{{n}}}", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, None)])
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 130), (signal.SIGTERM, None), pytest.param(signal.SIGKILL, None, marks=pytest.mark.skipif(
+        sys.platform != "linux", reason="only Linux tells children that their parent was killed"))])
 @pytest.mark.parametrize("starter", ["launch", "torchrun"])
-def test_an_interrupt_and_a_termination_end_all_ranks(starter: str, number: int, status: int | None) -> None:
+def test_a_starter_that_is_interrupted_or_killed_ends_all_ranks(starter: str, number: int, status: int | None) -> None:
     torchrun = [sys.executable, "-m", "retrograd", "run", "-m", "torch.distributed.run", "--nproc-per-node"]
     start = torchrun if starter == "torchrun" else [*LAUNCH, "-n"]
     process = subprocess.Popen([*start, "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,

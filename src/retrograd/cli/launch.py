@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..distributed.environment import free_port
+from ..distributed.environment import ends_with_us, free_port
 
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
@@ -46,7 +46,8 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
     with tempfile.TemporaryDirectory(prefix="retrograd-launch-") as folder:
         command = [program, *tagged(program), "-n", str(n), *options, sys.executable, "-m", "retrograd", "run", *arguments]
         ranks = Ranks(Path(folder, "ranks"))
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(folder))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(folder),
+                                   preexec_fn=ends_with_us())
         outputs = [Output(process.stdout, sys.stdout), Output(process.stderr, sys.stderr)]
         before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
         try:

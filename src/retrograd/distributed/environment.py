@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import socket
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 # (rank, size, rank on this machine, processes on this machine)
@@ -48,6 +51,15 @@ def machine() -> str:
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{os.uname().nodename}/{boot}"
+
+
+def ends_with_us() -> Callable[[], object] | None:
+    """What a child calls first, so that the system ends it when this process is killed.  None where there is no such thing."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    return partial(ctypes.CDLL(None).prctl, 1, signal.SIGTERM)          # PR_SET_PDEATHSIG
 
 
 def free_port() -> int:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from .environment import free_port
+from .environment import ends_with_us, free_port
 
 GRACE = 10.0            # seconds that ranks have to end when one has failed
 
@@ -60,7 +60,7 @@ def main(args: Sequence[str] | None = None) -> None:
         rank = given.node_rank * n + i
         told = {name: str(value) for name, value in {**common, "RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": i}.items()}
         ranks.append(subprocess.Popen([sys.executable, "-m", "retrograd", "run", *program],
-                                      env={"OMP_NUM_THREADS": "1", **os.environ, **told}))
+                                      env={"OMP_NUM_THREADS": "1", **os.environ, **told}, preexec_fn=ends_with_us()))
     signal.signal(signal.SIGTERM, terminated)
     try:
         status = first_failure(ranks, given.node_rank * n)
