@@ -159,6 +159,14 @@ def test_a_spike_is_judged_by_the_losses_of_its_own_line(torch: Any, tmp_path: P
     assert report.startswith("step ") and "the loss jumped to 50 (median 1.1" in report
 
 
+def test_spikes_in_a_row_are_written_once(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Linear(2, 1)
+    with flight(net, keep=5, path=tmp_path / "f") as f:
+        for n in range(60):
+            (net(torch.ones(4, 2)).mean() * 0 + (50 + n if n in (30, 31, 34, 45) else 1 + n % 3 / 10)).backward()
+    assert [re.search(r"jumped to (\d+)", report)[1] for report in f.reports] == ["80", "95"]
+
+
 def test_a_robust_score_is_that_of_its_definition() -> None:
     draw = random.Random(3)
     usual, last = Usual(), deque[float](maxlen=200)

@@ -86,6 +86,8 @@ class Flight:
         self._optimizers: list[Any] = list(optimizers)
         self._hearing = Hearing(engine, model, keep)
         self._hearing.passed = self._passed
+        self._passes = 0
+        self._spiked: int | None = None         # the pass of the last spike that was reported
         self._ill = False                       # bad numbers were reported, and no good ones came since
         self._begun = False
         self._handles: list[Any] = []
@@ -182,9 +184,11 @@ class Flight:
         self.losses.append(loss)
         if self.spike is None:
             return
+        self._passes += 1
         usual = self._usual.setdefault(line, Usual())
         score = usual.score(loss, self.spike)
-        if score > self.spike:
+        if score > self.spike and (self._spiked is None or self._passes - self._spiked > self._hearing.keep):
+            self._spiked = self._passes         # what is written has those that follow soon, if not the last of them
             self._hearing.replay(step)
             self._write(f"the loss jumped to {loss:.4g} (median {usual.median():.4g}, robust z-score {score:.3g})")
         usual.add(loss)
