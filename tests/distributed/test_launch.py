@@ -141,7 +141,8 @@ def test_a_starter_that_is_interrupted_or_killed_ends_all_ranks(starter: str, nu
     torchrun = [sys.executable, "-m", "retrograd", "run", "-m", "torch.distributed.run", "--nproc-per-node"]
     start = torchrun if starter == "torchrun" else [*LAUNCH, "-n"]
     process = subprocess.Popen([*start, "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env=os.environ | QUIET, start_new_session=True)
+                               stderr=subprocess.DEVNULL, text=True, env=os.environ | QUIET | {"SECONDS": "50"},
+                               start_new_session=True)
     try:
         assert process.stdout is not None
         said = process.stdout.readline() + process.stdout.readline()
