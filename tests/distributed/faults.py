@@ -19,7 +19,7 @@ CALLS = [
     lambda: d.all_to_all_single(torch.zeros(n), torch.ones(n)), lambda: d.all_gather_object([None] * n, r),
     lambda: d.all_reduce(x, async_op=True).wait(),
 ]
-print("process", os.getpid(), flush=True)
+print(f"process {os.getpid()}\n", end="", flush=True)        # one write, also where Python does not buffer
 for i in range(50):
     if i == point and r == n - 1:
         if how == "kill":
