@@ -110,5 +110,5 @@ def test_where_downloads_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_code_of_repositories_is_not_run() -> None:
-    with pytest.raises(AttributeError, match="runs no code from repositories"):
+    with pytest.raises(NotImplementedError, match="repositories are not fetched here"):
         hub.load("pytorch/vision", "resnet18")
