@@ -46,9 +46,10 @@ def program(name: str, threads: int, seed: int, cleanrl: str) -> list[str]:
 def train(engine: str, given: argparse.Namespace, name: str, threads: int, seed: int) -> dict[str, Any]:
     command = [sys.executable, "-W", "ignore", *(["-m", "retrograd", "run"] if engine == "retrograd" else [])]
     paths = {"PYTHONPATH": given.retrograd} if given.retrograd and engine == "retrograd" else {}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}     # as NumPy chooses
     done = subprocess.run(
         [*command, *program(name, threads, seed, given.cleanrl)], capture_output=True, text=True,
-        env={**os.environ, **paths, "OMP_NUM_THREADS": str(threads)}, cwd="/")
+        env={**kept, **paths, "OMP_NUM_THREADS": str(threads)}, cwd="/")
     if done.returncode:
         raise SystemExit(f"{name} failed on {engine}:\n{done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -97,7 +98,7 @@ def main() -> int:
 
 def place(row: dict[str, Any]) -> tuple[Any, ...]:
     """What makes a row the same one, measured again."""
-    return row["library"].partition(" ")[0].rstrip(","), row["threads"], row["algorithm"]
+    return row["library"].partition(" ")[0].rstrip(","), row["threads"], row["algorithm"], row["cpu"]
 
 
 if __name__ == "__main__":

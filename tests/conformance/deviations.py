@@ -142,8 +142,11 @@ GENERAL: tuple[str, ...] = (
     "PyTorch it is the other way round. If a view made by as_strided shows an element twice, an in-place operation "
     "changes it once; PyTorch changes it once per appearance",
     "Inside torch.func.grad, vjp and similar transforms, tensors are plain Tensors, not GradTrackingTensor; inside "
-    "vmap they are of a subclass of Tensor. jacrev, jacfwd and hessian compute row by row or column by column and do"
-    " not use vmap",
+    "vmap they are of a subclass of Tensor. jacrev makes a backward pass for each element of the output, without "
+    "vmap",
+    "Graphs of torch.export, make_fx and torch.jit.trace call functions of torch, not operators of aten, and cannot "
+    "hold derivatives; their files have a format of their own. Tensors of a FakeTensorMode say that their device is "
+    "meta, PyTorch's cpu",
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
     "backward passes. Only then is a Function's jvp called. It is linear, so it is called with zeros that require "
     "grad, and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have "
