@@ -48,7 +48,7 @@ static inline void sine_cosine(float x, float *sine, float *cosine) {   /* 0 <= 
     const int straight = !(octant & 2);
     const uint32_t s = bits_of(straight ? q : p), c = bits_of(straight ? p : q);
     *sine = of_bits(s ^ (uint32_t)(octant & 4) << 29);
-    *cosine = of_bits(c ^ (uint32_t)(~(octant - 2) & 4) << 29);
+    *cosine = of_bits(c ^ (~((uint32_t)octant - 2) & 4) << 29);     /* of NaN octant is the least int */
 }
 
 /* Groups of 16: 8 radii, 8 angles. */
