@@ -304,8 +304,9 @@ def test_the_order_of_a_dict_is_guarded(kind: Any) -> None:
 @pytest.mark.skipif(Guards is None, reason="an install without C")
 def test_bounds_of_arrays_in_c_are_numpys() -> None:
     whole = np.arange(240, dtype=np.float32).reshape(4, 6, 10)
-    views = [whole, whole[:2], whole[2:], whole[::-1, 1], whole[:, :, ::-3], whole[3, 5, 9:], whole[0, 0, :0], whole[1, 2, 3, ...],
-             np.broadcast_to(whole[0, 0, :1], (1 << 40, 10)), whole.view(np.int16)[..., 1::2], whole.copy(), np.empty(0)]
+    views = [whole, whole[:2], whole[2:], whole[::-1, 1], whole[:, :, ::-3], whole[3, 5, 9:], whole[0, 0, :0],
+             whole[1, 2, 3, ...], np.broadcast_to(whole[0, 0, :1], (1 << 40, 10)), whole.view(np.int16)[..., 1::2],
+             whole.copy(), np.empty(0)]
     for x in views:
         for y in views:
             assert Guards.apart([x], [y]) is not np.may_share_memory(x, y), (x.shape, y.shape)
