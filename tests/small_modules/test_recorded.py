@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -167,14 +168,92 @@ def test_files_run_no_code_of_their_own(tmp_path: Path) -> None:
                  "torch.hub.load_state_dict_from_url"):
         with pytest.raises(ValueError, match="no function that a graph may call"):
             found(name)
-    with pytest.raises(ValueError, match="no step of a graph"):
-        loads('[{"op": "call_method", "name": "x", "target": "__reduce__", "args": {"tuple": []}, "kwargs": {"dict": {}}}]')
+    step = {"op": "call_method", "name": "y", "target": "sum", "args": {"tuple": [{"node": "x"}]}, "kwargs": {"dict": {}}}
+    begin = {"op": "placeholder", "name": "x", "target": "x", "args": {"tuple": []}, "kwargs": {"dict": {}}}
+    end = {"op": "output", "name": "output", "target": "output", "args": {"tuple": [{"tuple": [{"node": "y"}]}]},
+           "kwargs": {"dict": {}}}
+    loads(json.dumps([begin, step, end]))
+    code = "x=__import__('os').system('true')"
+    for of, changes in [
+        (0, {"target": code}), (0, {"name": code}), (0, {"target": "__class__"}), (0, {"target": "lambda"}), (0, {"op": "root"}),
+        (1, {"target": "__reduce__"}), (1, {"target": "numpy"}), (1, {"target": "apply_"}), (1, {"target": "tofile"}),
+        (1, {"target": code}), (1, {"args": {"tuple": ["text"]}}), (1, {"args": {"tuple": [{"node": "z"}]}}),
+        (1, {"kwargs": {"dict": {code: 1}}}), (1, {"op": "get_attr", "target": code}),
+        (1, {"op": "get_attr", "target": "a.__class__"}),
+        (1, {"op": "call_function", "target": "_operator.call"}), (1, {"op": "call_function", "target": "_operator.attrgetter"}),
+        (1, {"op": "call_function", "target": "torch.from_file"}), (1, {"name": "x"}), (1, {"args": {"zzz": 1}}),
+        (1, {"op": "call_function", "target": "builtins.getattr", "args": {"tuple": [{"node": "x"}, "__class__"]}}),
+        (1, {"op": "call_function", "target": "builtins.getattr", "args": {"tuple": ["x", "T"]}}),
+    ]:
+        steps = [begin, step, end]
+        steps[of] = steps[of] | changes
+        with pytest.raises(ValueError):
+            loads(json.dumps(steps))
+    for text in ("", "{", "[]", "[" * 100_000, "[1]", json.dumps([begin, step])):
+        with pytest.raises(ValueError):
+            loads(text)
     torch.save({"a": 1}, tmp_path / "other")
     for load in (load_program, torch.jit.load):
         with pytest.raises(ValueError, match="was not written by retrograd"):
             load(tmp_path / "other")
     with pytest.raises(NotImplementedError, match="is no trace"):
         torch.jit.save(torch.jit.script(nn.Linear(1, 1)), io.BytesIO())
+
+
+def test_operators_of_every_kind_survive_a_file(tmp_path: Path) -> None:
+    def program(x: Any, m: Any) -> Any:
+        y = (1 - x) / (2 + x) + 1 / (x + 3) + 2 ** x + 5 // (x + 3) + 7 % (x + 3) + x ** 2
+        k = (~m & (x > 0)) | (m ^ (x <= 1))
+        y *= 2
+        y **= 2
+        return y, k, (x == 1), -x, abs(x)
+
+    x, m = torch.randn(3).abs(), torch.tensor([True, False, True])
+    torch.jit.trace(program, (x, m)).save(tmp_path / "f.pt")
+    assert all(torch.equal(a, b) for a, b in zip(leaves(torch.jit.load(tmp_path / "f.pt")(x, m)), leaves(program(x, m))))
+
+
+class Called(nn.Module):
+    def __init__(self, f: Any) -> None:
+        super().__init__()
+        self.f = f
+
+    def forward(self, x: Any) -> Any:
+        return self.f(x)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * 2 if x.shape[0] > 10 else x, lambda x: x * 2 if x.shape[0] % 5 == 0 else x,
+    lambda x: torch.stack([c.sum() for c in x.split(4)]), lambda x: x[:min(x.shape[0], 5)].sum(),
+    lambda x: x * max(x.shape[0], 5), lambda x: x * int(x.shape[0] / 4), lambda x: x * x.shape[0] ** 0.5,
+    lambda x: sum(x[4 * i:4 * i + 4].sum() for i in range((x.shape[0] + 3) // 4)),
+])
+def test_what_an_open_size_decides_is_refused(f: Any) -> None:
+    with pytest.raises(RuntimeError, match="With another size|or of its size"):
+        export(Called(f), (torch.ones(5),), dynamic_shapes=({0: Dim("b")},))
+
+
+def test_modes_inside_an_exported_module_are_refused() -> None:
+    def half(x: Any) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return x @ x
+
+    def still(x: Any) -> Any:
+        with torch.no_grad():
+            y = x * 2
+        return y + x
+
+    for f in (half, still):
+        with pytest.raises(RuntimeError, match="turns gradients or autocast"):
+            export(Called(f), (torch.ones(2, 2),))
+
+
+@pytest.mark.parametrize("shapes", [
+    (), ({0: Dim("b")}, None), {"y": None}, ([Dim("b"), None],), ({5: Dim("b")},), 5, (3,),
+])
+def test_dynamic_shapes_that_do_not_fit_are_refused(shapes: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="torch.export: dynamic_shapes"):
+        export(Called(lambda x: x), (torch.ones(3),), dynamic_shapes=shapes)
 
 
 def test_arguments_of_every_kind_survive_a_file(tmp_path: Path) -> None:

@@ -10,5 +10,7 @@ from retrograd._small_modules.fx._recorded import (
     Refused as Refused,
     VALUES as VALUES,
     _arithmetic as _arithmetic,
+    _value as _value,
+    modes as modes,
     plain as plain,
 )

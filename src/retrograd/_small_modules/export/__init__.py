@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from retrograd._functions import cat
+from retrograd._functions import arange
 from retrograd._missing import late_names
 from retrograd.autograd.grad_mode import no_grad
 from retrograd.export.dynamic_shapes import Dim as Dim
@@ -27,6 +27,7 @@ from retrograd.utils._pytree import tree_flatten, tree_unflatten
 __all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "dims", "export", "load", "save"]
 late_names(__name__, lazy=("dynamic_shapes", "exported_program", "graph_signature"))
 FORMAT = "retrograd.export 1"
+STEPS = 1, 2, 3, 4, 7, 60, 250, -1, -3, -1000       # what is added to open sizes: programs decide by thresholds and remainders
 
 
 def export(
@@ -65,35 +66,32 @@ def _recorded(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened
 
 
 def _refuse(name: str) -> NoReturn:
+    if name == "mode":
+        raise Refused(
+            "the program turns gradients or autocast on or off, which the graph does not repeat; leave that to its caller")
     raise Refused(
-        f"Could not guard on data-dependent expression: the program calls {name}() of a tensor that depends on its inputs, so "
-        "the graph would hold for this value alone; use torch.where, or leave this part out of the module")
+        f"Could not guard on data-dependent expression: the program calls {name}() of a tensor that depends on its inputs, or of "
+        "its size, so the graph would hold for this value alone; use torch.where, or leave this part out of the module")
 
 
 def _checked(
     mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]], made: ExportedProgram,
 ) -> ExportedProgram:
     """made, whose graph is the same for other sizes; those left to Dim.AUTO are fixed where it is not."""
-    leaves, spec = tree_flatten((args, kwargs))
-    others = []
-    for x, free in zip(leaves, opened):
-        for dim, what in free.items():
-            step = 1 if what.max is None or x.shape[dim] < what.max else -1
-            size = max(x.shape[dim] + step, 0)
-            more = x.narrow(dim, 0, 1) if x.shape[dim] else x.new_zeros([1 if i == dim else n for i, n in enumerate(x.shape)])
-            with no_grad():
-                x = x.narrow(dim, 0, size) if step < 0 else cat([x, more], dim)
-        others.append(x)
-    other_args, other_kwargs = tree_unflatten(others, spec)
     told = ", ".join(sorted({getattr(what, "__name__", repr(what)) for free in opened for what in free.values()}))
-    try:
-        other = _recorded(mod, other_args, other_kwargs, opened)
-        pairs = list(zip(str(made.graph).splitlines(), str(other.graph).splitlines()))
-        differs = next((f"{a.strip()} / {b.strip()}" for a, b in pairs if a != b), None)
-        if differs is None and len(made.graph.nodes) != len(other.graph.nodes):
-            differs = f"{len(made.graph.nodes)} / {len(other.graph.nodes)} steps"
-    except Exception as error:
-        differs = f"{type(error).__name__}: {error}"
+    differs = None
+    for step in STEPS:
+        try:
+            other_args, other_kwargs = _resized(args, kwargs, opened, step)
+            other = _recorded(mod, other_args, other_kwargs, opened)
+            pairs = list(zip(str(made.graph).splitlines(), str(other.graph).splitlines()))
+            differs = next((f"{a.strip()} / {b.strip()}" for a, b in pairs if a != b), None)
+            if differs is None and len(made.graph.nodes) != len(other.graph.nodes):
+                differs = f"{len(made.graph.nodes)} / {len(other.graph.nodes)} steps"
+        except Exception as error:
+            differs = f"{type(error).__name__}: {error}"
+        if differs is not None:
+            break
     if differs is None:
         return made
     if all(isinstance(what, Hint) and what.word == "AUTO" for free in opened for what in free.values()):
@@ -101,6 +99,22 @@ def _checked(
             free.clear()
         return _recorded(mod, args, kwargs, opened)
     raise RuntimeError(f"Constraints violated ({told})! With another size the module computes something else: {differs}")
+
+
+def _resized(args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]], step: int) -> Any:
+    """The arguments with `step` more in each open dim, as far as its bounds allow."""
+    leaves, spec = tree_flatten((args, kwargs))
+    others = []
+    for x, free in zip(leaves, opened):
+        for dim, what in free.items():
+            size = max(x.shape[dim] + step, what.min or 0, 2)
+            size = size if what.max is None else min(size, what.max)
+            at = arange(size) % max(x.shape[dim], 1)
+            with no_grad():
+                x = x.index_select(dim, at) if x.shape[dim] else x.new_zeros(
+                    [size if i == dim else n for i, n in enumerate(x.shape)])
+        others.append(x)
+    return tree_unflatten(others, spec)
 
 
 def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None,
@@ -129,4 +143,11 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
         raise ValueError(f"torch.export.load: {f} was not written by retrograd's torch.export.save")
     for name in extra_files or ():
         extra_files[name] = found["extra"].get(name)  # type: ignore[index]
-    return ExportedProgram(Program.of_state(found), [Guard.of(fields) for fields in json.loads(found["guards"])])
+    program = Program.of_state(found)
+    try:
+        guards = [Guard.of(fields) for fields in json.loads(found["guards"])]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"torch.export.load: the file is damaged: {type(error).__name__}: {error}") from None
+    if [guard.name for guard in guards] != [n.name for n in program.inputs()]:
+        raise ValueError("torch.export.load: the file is damaged: its guards are not those of its inputs")
+    return ExportedProgram(program, guards)

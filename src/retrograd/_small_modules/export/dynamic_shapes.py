@@ -49,6 +49,10 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
 def open_dims(bound: dict[str, Any], shapes: Any) -> list[dict[int, Any]]:
     """For each leaf of the arguments, in order, {dim: its Dim or Hint}."""
+    if not isinstance(shapes, (dict, list, tuple, type(None))):
+        raise TypeError(f"torch.export: dynamic_shapes is a dict, list or tuple of the arguments' sizes, not {shapes!r}")
+    if shapes is not None and len(shapes) != len(bound):
+        raise ValueError(f"torch.export: dynamic_shapes has {len(shapes)} entries, but the arguments are {', '.join(bound)}")
     given = shapes if isinstance(shapes, dict) or shapes is None else dict(zip(bound, shapes))
     unknown = set(given or ()) - set(bound)
     if unknown:
@@ -62,7 +66,12 @@ def open_dims(bound: dict[str, Any], shapes: Any) -> list[dict[int, Any]]:
 
 def collect(value: Any, spec: Any, where: str, found: list[dict[int, Any]]) -> None:
     if isinstance(value, Tensor):
+        if not isinstance(spec, (dict, list, tuple, type(None))) or (isinstance(spec, (list, tuple)) and len(spec) != value.ndim):
+            raise ValueError(f"{where}: expected a dict, or as many entries as the tensor has dims ({value.ndim}), not {spec!r}")
         dims_of = dict(enumerate(spec)) if isinstance(spec, (list, tuple)) else dict(spec or {})
+        if any(not isinstance(dim, int) or not -value.ndim <= dim < value.ndim for dim in dims_of):
+            raise ValueError(f"{where}: the tensor has {value.ndim} dims, not those of {sorted(dims_of)}")
+        dims_of = {dim % value.ndim: what for dim, what in dims_of.items()}
         for dim, what in dims_of.items():
             if not isinstance(what, (Dim, Hint, int)) and what is not None:
                 raise ValueError(f"{where}: expected a Dim, an int or None for dim {dim}, not {what!r}")
@@ -70,11 +79,16 @@ def collect(value: Any, spec: Any, where: str, found: list[dict[int, Any]]) -> N
                 raise ValueError(f"{where}: dim {dim} is to be {what}, but is {value.shape[dim]}")
         found.append({dim: what for dim, what in dims_of.items()
                       if isinstance(what, Dim) or (isinstance(what, Hint) and what.word != "STATIC")})
+    elif isinstance(value, (dict, list, tuple)) and spec is not None and (
+            not isinstance(spec, dict if isinstance(value, dict) else (list, tuple)) or len(spec) != len(value)):
+        raise ValueError(f"{where}: expected an entry for each of {len(value)}, not {spec!r}")
     elif isinstance(value, dict):
         for key, x in value.items():
             collect(x, None if spec is None else spec.get(key), f"{where}[{key!r}]", found)
     elif isinstance(value, (list, tuple)):
         for i, x in enumerate(value):
             collect(x, None if spec is None else spec[i], f"{where}[{i}]", found)
+    elif spec is not None and not (isinstance(spec, Hint) and spec.word == "STATIC"):
+        raise ValueError(f"{where}: the argument is {value!r}, which has no sizes")
     else:
         found.append({})

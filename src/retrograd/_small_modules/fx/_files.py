@@ -1,21 +1,33 @@
-"""Graphs of torch's functions as text, JSON: what is read runs no code but theirs."""
+"""Graphs of torch's functions as text, JSON: what is read runs no code but theirs.
+
+A file is a stranger's.  Functions, methods and attributes are those of lists, and every name becomes part of the module's
+source, so it must be an identifier.
+"""
 from __future__ import annotations
 
 import builtins
 import json
+import keyword
 import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 from retrograd._ops import OpOverload
-from retrograd._tensor import dtypes
+from retrograd._tensor import Tensor, dtypes
 from retrograd.fx._naming import torch
 from retrograd.fx.graph import Graph
 from retrograd.fx.node import Node
 from retrograd.overrides import resolve_name
 
 NAMED = {"dtype": dtypes.dtype, "memory_format": dtypes.memory_format, "layout": dtypes.layout}
+
+ATTRIBUTES = frozenset("T mT H mH real imag data grad".split())
+OPERATORS = frozenset("""abs add and_ eq floordiv ge getitem gt iadd iand ifloordiv ilshift imod imul invert ior ipow irshift isub
+    itruediv ixor le lshift lt matmul mod mul ne neg or_ pos pow rshift setitem sub truediv xor""".split())
+# What reads or writes files and memory, calls Python, or hands out what is no tensor
+BARRED = frozenset("""apply_ as_subclass backward data_ptr from_dlpack from_file from_numpy frombuffer map2_ map_ module_load
+    numpy register_hook register_post_accumulate_grad_hook set_ share_memory_ storage tolist to_dlpack untyped_storage""".split())
 
 
 def name_of(function: Any) -> str:
@@ -36,8 +48,9 @@ def name_of(function: Any) -> str:
 def found(path: str) -> Any:
     """The function of that name; ValueError for what is none of torch's."""
     root, *names = path.split(".")
-    hidden = any(name.startswith("_") and name not in ("_C", "_nn") for name in names)
-    if hidden or root not in ("torch", "_operator", "builtins") or (root == "builtins" and names != ["getattr"]):
+    hidden = any(name.startswith("_") and name not in ("_C", "_nn") for name in names) or names[-1:] and names[-1] in BARRED
+    if hidden or root not in ("torch", "_operator", "builtins") or (root == "builtins" and names != ["getattr"]) or (
+            root == "_operator" and not (len(names) == 1 and names[0] in OPERATORS)):
         raise ValueError(f"{path!r} is no function that a graph may call")
     at: Any = torch() if root == "torch" else operator if root == "_operator" else builtins
     for name in names:
@@ -90,28 +103,71 @@ def read(a: Any, nodes: dict[str, Node]) -> Any:
             raise ValueError(f"{value!r} is no {word}")
         return made
     kinds: dict[str, Callable[[Any], Any]] = {
-        "node": nodes.get, "float": float, "complex": lambda v: complex(*v), "ellipsis": lambda v: ...,
+        "node": nodes.__getitem__, "float": float, "complex": lambda v: complex(*v), "ellipsis": lambda v: ...,
         "device": dtypes.device}
     return kinds[word](value)
 
 
+def identifier(name: Any) -> str:
+    """name, which becomes part of Python's source.  ValueError for what is none."""
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        raise ValueError(f"{name!r} is no name in a graph")
+    return name
+
+
+def tensor_path(name: Any) -> str:
+    """name, of a tensor in a module.  ValueError for what is none."""
+    for part in name.split(".") if isinstance(name, str) else [name]:
+        if not (isinstance(part, str) and part.isdecimal()):
+            identifier(part)
+    return str(name)
+
+
+def target_of(op: str, target: Any, args: Any, kwargs: Any) -> Any:
+    """What a step calls or reads.  ValueError for what no graph of ours does."""
+    for key in kwargs:
+        identifier(key)
+    if op == "call_function":
+        function = found(target)
+        if function is getattr and (len(args) != 2 or not isinstance(args[0], Node) or args[1] not in ATTRIBUTES):
+            raise ValueError(f"{args!r} is no attribute that a graph may read")
+        return function
+    if op == "call_method":
+        if identifier(target).startswith("_") or target in BARRED or not callable(getattr(Tensor, target, None)) or not (
+                args and isinstance(args[0], Node)):
+            raise ValueError(f"{target!r} is no method that a graph may call")
+        return target
+    if op == "get_attr":
+        return tensor_path(target)
+    if op not in ("placeholder", "output"):
+        raise ValueError(f"{op!r} is no step of a graph that was saved")
+    return identifier(target)
+
+
 def dumps(graph: Graph) -> str:
-    """The graph as text."""
-    return json.dumps([{
+    """The graph as text.  NotImplementedError where it does what a file must not ask for."""
+    text = json.dumps([{
         "op": n.op, "name": n.name, "target": name_of(n.target) if n.op == "call_function" else n.target,
         "args": written(tuple(n.args)), "kwargs": written(dict(n.kwargs))} for n in graph.nodes])
+    try:
+        loads(text)
+    except ValueError as error:
+        raise NotImplementedError(f"the graph cannot be saved: {error}") from None
+    return text
 
 
 def loads(text: str) -> Graph:
-    """The graph that dumps wrote.  ValueError for one that calls anything else than torch's functions."""
+    """The graph that dumps wrote.  ValueError for any other text, and for one that calls anything else than torch's functions."""
     graph = Graph()
     nodes: dict[str, Node] = {}
-    for step in json.loads(text):
-        op, target = step["op"], step["target"]
-        if op not in ("placeholder", "get_attr", "call_function", "call_method", "output") or (
-                op == "call_method" and target.startswith("_")):
-            raise ValueError(f"{op} {target!r} is no step of a graph that was saved")
-        nodes[step["name"]] = graph.create_node(
-            op, found(target) if op == "call_function" else target, read(step["args"], nodes), read(step["kwargs"], nodes),
-            name=step["name"])
+    try:
+        for step in json.loads(text):
+            name, op, target = identifier(step["name"]), step["op"], step["target"]
+            args, kwargs = read(step["args"], nodes), read(step["kwargs"], nodes)
+            if name in nodes or type(args) is not tuple or type(kwargs) is not dict:
+                raise ValueError(f"{name!r} is no step of a graph that was saved")
+            nodes[name] = graph.create_node(op, target_of(op, target, args, kwargs), args, kwargs, name=name)
+        graph.output_node()
+    except (AssertionError, AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise ValueError(f"no graph that was saved: {type(error).__name__}: {error}") from None
     return graph

@@ -9,7 +9,7 @@ from typing import Any
 from retrograd._tensor import Tensor
 from retrograd.autograd.grad_mode import no_grad
 from retrograd.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
-from retrograd.fx._files import dumps, loads
+from retrograd.fx._files import dumps, identifier, loads, tensor_path
 from retrograd.fx._recorded import Recorder
 from retrograd.fx.graph import Graph
 from retrograd.fx.graph_module import GraphModule
@@ -67,12 +67,22 @@ class Program:
 
     @staticmethod
     def of_state(state: dict[str, Any]) -> Program:
-        """The program that state() described."""
-        told = json.loads(state["program"])
-        wanted = told["parameters"]
-        attributes = {path: Parameter(t, wanted[path]) if path in wanted else t for path, t in state["tensors"].items()}
-        first, second = map(treespec_loads, told["specs"])
-        return Program(loads(told["graph"]), attributes, told["persistent"], told["names"], (first, second))
+        """The program that state() described.  ValueError for what it cannot have described."""
+        try:
+            told = json.loads(state["program"])
+            wanted = told["parameters"]
+            attributes = {tensor_path(name): Parameter(t, wanted[name]) if name in wanted else t
+                          for name, t in state["tensors"].items()}
+            if not all(isinstance(t, Tensor) for t in attributes.values()):
+                raise TypeError("what stands for a tensor is none")
+            first, second = map(treespec_loads, told["specs"])
+            graph, names = loads(told["graph"]), [identifier(name) for name in told["names"]]
+            if unknown := [n.target for n in graph.nodes if n.op == "get_attr" and n.target not in attributes]:
+                raise KeyError(f"no tensor {unknown[0]}")
+            return Program(graph, attributes, {tensor_path(name): bool(kept) for name, kept in told["persistent"].items()}, names,
+                           (first, second))
+        except (AttributeError, KeyError, RecursionError, TypeError) as error:
+            raise ValueError(f"the file is damaged: {type(error).__name__}: {error}") from None
 
 
 def bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

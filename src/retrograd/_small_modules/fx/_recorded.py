@@ -9,9 +9,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from retrograd._functions.autocast import is_autocast_enabled
 from retrograd._tensor import Tensor
 from retrograd._tensor.size import Size
 from retrograd.autograd import backward, grad
+from retrograd.autograd.grad_mode import is_grad_enabled
+from retrograd.fx._files import OPERATORS
 from retrograd.fx.graph import Graph
 from retrograd.fx.node import Node, map_aggregate
 from retrograd.overrides import TorchFunctionMode, resolve_name
@@ -30,15 +33,19 @@ class Refused(RuntimeError):
 
 
 class Number(int):
-    """A size that the graph computes; only what is done with it by +, -, *, // and % stays in the graph."""
+    """A size that the graph computes; only what is done with it by +, -, *, // and % stays in the graph.
+
+    asked  is called when the program makes something else of it
+    """
 
     make: Callable[[], Node]
+    asked: Callable[[str], None]
     made: Node | None = None
 
     @classmethod
-    def of(cls, value: int, make: Callable[[], Node]) -> Number:
+    def of(cls, value: int, make: Callable[[], Node], asked: Callable[[str], None]) -> Number:
         made = cls(value)
-        made.make = make
+        made.make, made.asked = make, asked
         return made
 
     @property
@@ -55,13 +62,25 @@ class Number(int):
 
         def make() -> Node:
             return self.node.graph.call_function(function, tuple(x.node if isinstance(x, Number) else x for x in pair))
-        return Number.of(function(int(pair[0]), int(pair[1])), make)
+        return Number.of(function(int(pair[0]), int(pair[1])), make, self.asked)
 
 
 def _arithmetic(function: Callable[[int, int], int], turned: bool = False) -> Any:
     return lambda self, other: self.combined(function, other, turned)
 
 
+def _value(name: str) -> Any:
+    """int's method, which makes of a size what the graph does not compute."""
+    method = getattr(int, name)
+
+    def asked(self: Number, *args: Any) -> Any:
+        self.asked("__float__")
+        return method(self, *args)
+    return asked
+
+
+for _name in ("truediv", "rtruediv", "pow", "rpow", "neg", "float"):
+    setattr(Number, f"__{_name}__", _value(f"__{_name}__"))
 for _name in ("add", "mul", "sub", "floordiv", "mod"):
     setattr(Number, f"__{_name}__", _arithmetic(getattr(operator, _name)))
     setattr(Number, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
@@ -82,6 +101,11 @@ def plain(a: Any) -> Any:
     return int(a) if isinstance(a, Number) else a
 
 
+def modes() -> tuple[bool, bool]:
+    """What a graph does not repeat: are gradients recorded, and does autocast choose dtypes?"""
+    return is_grad_enabled(), is_autocast_enabled("cpu")
+
+
 class Recorder(TorchFunctionMode):
     """Within it, calls of torch's functions become nodes of `graph`.
 
@@ -100,6 +124,7 @@ class Recorder(TorchFunctionMode):
         self.nodes: dict[int, Node] = {}
         self.kept: list[Any] = []               # an id is of one tensor while the graph is made
         self.before: dict[int, Tensor] = {}     # tensors that were there before
+        self.mode = modes()
 
     def __enter__(self) -> Any:
         self.before = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
@@ -149,6 +174,8 @@ class Recorder(TorchFunctionMode):
         if name == "__get__":
             name = above.pop()
             above += ["__get__"]
+        if modes() != self.mode:
+            self.read("mode")
         if func in DERIVATIVES:
             raise Refused("the program takes a derivative, which no node can stand for")
         plain_args, plain_kwargs = plain(args), plain(kwargs)
@@ -165,12 +192,23 @@ class Recorder(TorchFunctionMode):
             node = self.graph.call_function(getattr, self.argument((args[0], name)))
         elif name in ("__getitem__", "__setitem__"):
             node = self.graph.call_function(getattr(operator, name.strip("_")), self.argument(args), self.argument(kwargs))
+        elif above[-1:] == ["Tensor"] and name.startswith("__"):
+            node = self.operator(name.strip("_"), args)
         elif above[-1:] == ["Tensor"]:
             node = self.graph.call_method(name, self.argument(args), self.argument(kwargs))
         else:
             node = self.graph.call_function(func, self.argument(args), self.argument(kwargs))
         self.results(node, result)
         return result
+
+    def operator(self, name: str, args: tuple[Any, ...]) -> Node:
+        """A call of Tensor.__name__, as what Python's operator calls."""
+        if name[0] == "r" and not hasattr(operator, name):
+            name, args = name[1:], args[::-1]
+        for own in (name, f"{name}_"):
+            if own in OPERATORS:
+                return self.graph.call_function(getattr(operator, own), self.argument(args))
+        raise Refused(f"the program calls Tensor.__{name}__, which no node can stand for")
 
     def results(self, node: Node, result: Any) -> None:
         """The tensors of a call's result are the node's."""
@@ -188,13 +226,13 @@ class Recorder(TorchFunctionMode):
         x = args[0]
 
         def dim(i: int) -> Number:
-            return Number.of(int(x.array.shape[i]), lambda: self.graph.call_method("size", (self.node_of(x), i)))
+            return Number.of(int(x.array.shape[i]), lambda: self.graph.call_method("size", (self.node_of(x), i)), self.read)
         if name == "shape" or (name == "size" and isinstance(result, tuple)):
             return tuple.__new__(Size, [dim(i) for i in range(x.array.ndim)])     # Size() makes them ints
         if name == "size":
             return dim(args[1] % x.array.ndim if len(args) > 1 else 0)
         if name == "__len__":
             return result
-        return Number.of(result, lambda: self.graph.call_method("numel", (self.node_of(x),))) if name in (
+        return Number.of(result, lambda: self.graph.call_method("numel", (self.node_of(x),)), self.read) if name in (
             "numel", "nelement") else result
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NoReturn
+from typing import Any
 
 from retrograd._missing import late_names
 from retrograd.fx._program import Program, recorded
@@ -54,10 +54,11 @@ def flat(program: Program, result: Any) -> GraphModule:
     return made
 
 
-def refuse(name: str) -> NoReturn:
-    raise Refused(
-        f"It appears that you're trying to get value out of a tracing tensor with {name} - erroring out! It's likely that this "
-        "is caused by data-dependent control flow or similar.")
+def refuse(name: str) -> None:
+    if name != "mode":
+        raise Refused(
+            f"It appears that you're trying to get value out of a tracing tensor with {name} - erroring out! It's likely that "
+            "this is caused by data-dependent control flow or similar.")
 
 
 def get_proxy_mode() -> None:
