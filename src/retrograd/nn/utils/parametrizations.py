@@ -24,7 +24,7 @@ def _is_orthogonal(q: Any) -> bool:
     """Are the columns orthonormal, up to rounding?"""
     n, k = q.shape[-2:]
     same = create.eye(k, dtype=q.dtype)
-    return bool(compare.allclose(q.mT @ q, same, atol=10 * n * finfo(q.dtype).eps))
+    return bool(compare.allclose(q.mH @ q, same, atol=10 * n * finfo(q.dtype).eps))
 
 
 def _made_orthogonal(a: Any) -> Any:
@@ -32,19 +32,21 @@ def _made_orthogonal(a: Any) -> Any:
     from ..._functions import reflections
 
     x, tau = reflections.geqrf(a)
-    return reflections.householder_product(x, tau) * x.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+    return reflections.householder_product(x, tau) * x.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _Orthogonal(Module):
     """Matrices (n, k) with orthonormal columns, rows where n < k, made of any: of the exponential or the Cayley transform of a
-    skew-symmetric matrix, or of Householder reflections.  With `base` they are multiplied by what was assigned last, so that
-    this can be assigned to every map.  Lezcano-Casado & Martinez-Rubio 2019; Lezcano-Casado 2019.
+    skew-symmetric (skew-Hermitian) matrix, or of Householder reflections where it is real.  With `base` they are multiplied by
+    what was assigned last, so that this can be assigned to every map.  Lezcano-Casado & Martinez-Rubio 2019; Lezcano-Casado 2019.
     """
 
     base: Any
 
     def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool = True) -> None:
         super().__init__()
+        if orthogonal_map == "householder" and weight.is_complex():
+            raise ValueError("The householder parametrization does not support complex tensors.")
         self.shape = weight.shape
         self.orthogonal_map = orthogonal_map
         self.register_buffer("base", None)
@@ -65,7 +67,7 @@ class _Orthogonal(Module):
             A = X.tril()
             if n != k:
                 A = cat([A, A.new_zeros((*A.shape[:-2], n, n - k))], -1)
-            A = A - A.mT
+            A = A - A.mH
             if self.orthogonal_map == "matrix_exp":
                 Q = linalg.matrix_exp(A)
             else:
@@ -113,7 +115,7 @@ def orthogonal(
 ) -> Any:
     """Keep the columns of a matrix (or batch), the rows of a wide one, orthonormal; -> module.
 
-    orthogonal_map      "matrix_exp" (of square ones by default), "cayley" or "householder" (of others by default)
+    orthogonal_map      "matrix_exp" (of square and complex ones by default), "cayley" or "householder" (of others by default)
     use_trivialization  keep what was assigned as a buffer besides: any orthonormal matrix can be assigned, to every map
     https://pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.orthogonal.html
     """
@@ -124,7 +126,8 @@ def orthogonal(
     if array.ndim < 2:
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {array.ndim} dimensions.")
     if orthogonal_map is None:
-        orthogonal_map = "matrix_exp" if array.shape[-2] == array.shape[-1] else "householder"
+        square = array.shape[-2] == array.shape[-1]
+        orthogonal_map = "matrix_exp" if square or array.is_complex() else "householder"
     if not isinstance(orthogonal_map, str):
         raise TypeError(f"attribute name must be string, not '{type(orthogonal_map).__name__}'")
     if orthogonal_map not in MAPS:
