@@ -49,3 +49,24 @@ def test_reflections_of_complex_weights_are_refused(torch: Any) -> None:
         with pytest.raises(ValueError, match=r"^The householder parametrization does not support complex tensors\.$"):
             torch.nn.utils.parametrizations.orthogonal(
                 torch.nn.Linear(2, 3, dtype=torch.cfloat), orthogonal_map="householder", use_trivialization=trivial)
+
+
+def divided(torch: Any, dim: int) -> list[Any]:
+    """The weight after 40 steps of the iteration, the gradient and the vectors."""
+    torch.manual_seed(0)
+    layer = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(4, 2, bias=False, dtype=torch.cdouble), dim=dim)
+    for _ in range(40):
+        weight = layer.weight
+    weight.abs().sum().backward()
+    found = (weight, layer.parametrizations.weight.original.grad, *layer.parametrizations.weight[0].buffers())
+    return [v.detach().numpy() for v in found]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dim", [0, 1])
+def test_spectral_norm_divides_by_the_greatest_singular_value(dim: int) -> None:
+    theirs = pytest.importorskip("torch")
+    got = divided(retrograd, dim)
+    for one, other in zip(got, divided(theirs, dim), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    assert np.linalg.norm(got[0], 2) == pytest.approx(1.0)

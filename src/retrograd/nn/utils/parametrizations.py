@@ -218,7 +218,7 @@ class _SpectralNorm(Module):
         with no_grad():
             for _ in range(n_power_iterations):
                 self._u.copy_(F.normalize(mv(weight_mat, self._v), dim=0, eps=self.eps))
-                self._v.copy_(F.normalize(mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(mv(weight_mat.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
