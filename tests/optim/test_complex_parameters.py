@@ -58,12 +58,36 @@ def test_lbfgs_steps_complex_parameters_beside_real_ones(search: str | None) -> 
     assert found[0][2] < found[0][0]
 
 
-@both
-def test_adafactor_refuses_complex_parameters(torch: Any) -> None:
-    p = torch.zeros(2, dtype=torch.cfloat, requires_grad=True)
-    p.grad = torch.ones(2, dtype=torch.cfloat)
-    with pytest.raises(RuntimeError, match="Adafactor does not support complex parameters"):
-        torch.optim.Adafactor([p]).step()
+def refusal(torch: Any, name: str, options: dict[str, Any], first: str, late: bool) -> tuple[Any, ...]:
+    """What the optimizer raises for a complex matrix after a real one, or before, or in a later group."""
+    params = [torch.zeros(2, 2, dtype=getattr(torch, d), requires_grad=True)
+              for d in (first, "float64" if first == "cfloat" else "cfloat")]
+    closures: list[int] = []
+    try:
+        optimizer = getattr(torch.optim, name)(params[:1] if late else params, lr=0.1, **options)
+        params[0].grad = torch.ones_like(params[0])
+        optimizer.step(lambda: closures.append(1))
+        if late:
+            optimizer.add_param_group({"params": params[1:]})
+        params[1].grad = torch.ones_like(params[1])
+        optimizer.step(lambda: closures.append(2))
+    except (RuntimeError, ValueError) as e:
+        return type(e).__name__, str(e), closures, [p.tolist() for p in params]
+    return (closures,)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("name", "options"), [
+    *((name, {"fused": True}) for name in ("SGD", "Adam", "AdamW", "Adagrad")), ("Muon", {}), ("Adafactor", {}),
+    ("SparseAdam", {}),
+], ids=str)
+def test_complex_parameters_are_refused_when_pytorch_refuses_them(name: str, options: dict[str, Any]) -> None:
+    theirs = pytest.importorskip("torch")
+    for first in ("float64", "cfloat"):
+        for late in (False, True):
+            got, want = refusal(retrograd, name, options, first, late), refusal(theirs, name, options, first, late)
+            assert str(got[:-1]) == str(want[:-1])
+            np.testing.assert_allclose(got[-1], want[-1], 1e-2)                 # Muon's steps have the digits of bfloat16
 
 
 @both

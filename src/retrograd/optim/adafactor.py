@@ -41,10 +41,11 @@ class Adafactor(Optimizer):
 
     def step(self, closure: Any = None) -> Any:
         """One step; -> the closure's result."""
-        if any(p.is_complex() and (closure is not None or p.grad is not None) for group in self.param_groups
-               for p in group["params"]):
-            raise RuntimeError("Adafactor does not support complex parameters")
         return self._step(closure)
+
+    def _check_complex(self, group: dict[str, Any], params: list[Any]) -> None:
+        if any(p.is_complex() for p in params):
+            raise RuntimeError("Adafactor does not support complex parameters")
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         lr, (eps1, eps2), d, decay = number(group["lr"]), group["eps"], group["d"], value(group["weight_decay"])

@@ -6,7 +6,19 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import bump, wrap
-from .optimizer import Optimizer, check_lr, check_modes, check_not_negative, count, descent, scalar, subtract, value
+from ._writing import _device_dtype_check_for_fused
+from .optimizer import (
+    Optimizer,
+    check_first_fused,
+    check_lr,
+    check_modes,
+    check_not_negative,
+    count,
+    descent,
+    scalar,
+    subtract,
+    value,
+)
 
 __all__ = ["Adagrad"]
 
@@ -48,6 +60,15 @@ class Adagrad(Optimizer):
     def step(self, closure: Any = None) -> Any:
         """One step; -> the closure's result."""
         return self._step(closure)
+
+    def _check_complex(self, group: dict[str, Any], params: list[Any]) -> None:
+        if group["fused"]:
+            check_first_fused(self, params)
+            for p in params:
+                if not self.state[p]:                   # of a group added later
+                    _device_dtype_check_for_fused(p)
+            if any(p.is_complex() for p in params):
+                raise RuntimeError("`fused` does not support sparse grad or complex param")
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         maximize, decay = group["maximize"], value(group["weight_decay"])

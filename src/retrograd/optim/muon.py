@@ -44,6 +44,10 @@ class Muon(Optimizer):
         """One step; -> the closure's result."""
         return self._step(closure)
 
+    def _check_complex(self, group: dict[str, Any], params: list[Any]) -> None:
+        if any(p.is_complex() for p in params):
+            raise RuntimeError("Muon does not support complex parameters")
+
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         lr, momentum = number(group["lr"]), group["momentum"]
         if group["ns_steps"] >= 100:

@@ -223,6 +223,8 @@ class Optimizer:
                 if live:
                     if group.get("capturable"):
                         raise AssertionError(self._capturable_foreach if group["foreach"] else self._capturable)
+                    if imaginary:
+                        self._check_complex(group, live)
                     try:
                         if imaginary:
                             with as_pairs(self.state, live) as stand_ins:
@@ -234,6 +236,12 @@ class Optimizer:
         finally:
             unhush(token)
         return loss
+
+    def _check_complex(self, group: Options, params: list[Any]) -> None:
+        """An error for complex parameters that the step does not take."""
+        if group.get("fused"):
+            for p in params:
+                _device_dtype_check_for_fused(p)
 
     def _record(self, group: Options, params: list[Any]) -> None:
         """The step in the graph: it edits each parameter by one recorded operation, and replaces its state."""
@@ -599,6 +607,13 @@ def check_betas(betas: Any) -> None:
     for i in (0, 1):
         if not 0.0 <= betas[i] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_first_fused(optimizer: Any, params: list[Any]) -> None:
+    """PyTorch's SGD and Adagrad check the first parameter of their first step alone; their kernels refuse others."""
+    if getattr(optimizer, "_need_device_dtype_check_for_fused", True):
+        _device_dtype_check_for_fused(params[0])
+        optimizer._need_device_dtype_check_for_fused = False
 
 
 def check_modes(differentiable: bool = False, fused: Any = None, foreach: Any = None) -> None:

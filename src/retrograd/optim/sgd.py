@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, bump, wrap
+from .._functions.pointwise import not_implemented
 from .._kernels import kernel
-from .optimizer import Optimizer, check_modes, descent, subtract, value
+from .optimizer import Optimizer, check_first_fused, check_modes, descent, subtract, value
 
 __all__ = ["SGD"]
 
@@ -47,6 +48,13 @@ class SGD(Optimizer):
     def step(self, closure: Any = None) -> Any:
         """One step; -> the closure's result."""
         return self._step(closure)
+
+    def _check_complex(self, group: dict[str, Any], params: list[Any]) -> None:
+        if group["fused"]:
+            check_first_fused(self, params)
+            for p in params:
+                if p.is_complex():
+                    raise not_implemented("fused_sgd_kernel", p.array.dtype)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         lr, decay = group["lr"], group["weight_decay"]

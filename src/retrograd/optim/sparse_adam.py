@@ -22,6 +22,9 @@ class SparseAdam(Optimizer):
                 raise ValueError(f"Invalid {name}: {x}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        odd = [[i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if p.is_complex()]
+        if odd:
+            raise ValueError(f"Complex params at indices {odd}: SparseAdam does not support complex parameters")
 
     def step(self, closure: Any = None) -> Any:
         """One step; -> the closure's result.  RuntimeError if any parameter has a gradient."""
