@@ -530,3 +530,24 @@ def test_real_numbers_pay_nothing_for_complex_ones(monkeypatch: pytest.MonkeyPat
             call(z)
     with pytest.raises(RuntimeError, match="maximum not implemented for complex tensors"):
         retrograd.maximum(x, z)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("given", ["complex64", "complex128", "float32"])
+@pytest.mark.parametrize("own", ["complex64", "complex128"])
+def test_gradients_of_another_complex_precision_are_cast(own: str, given: str) -> None:
+    import torch as theirs
+
+    found: list[list[Any]] = []
+    for torch in (retrograd, theirs):
+        v = torch.tensor([1 + 1j, 2 - 1j], dtype=getattr(torch, own), requires_grad=True)
+        g = torch.tensor([3.0, 0.5], dtype=getattr(torch, given), requires_grad=True)
+        found.append([])
+        for options in ({}, {"create_graph": True}):
+            try:
+                grad, = torch.autograd.grad(v * v, v, g, **options)
+            except RuntimeError as e:
+                found[-1].append(str(e))
+            else:
+                found[-1].append((str(grad.dtype).split(".")[1], grad.tolist()))
+    assert found[0] == found[1]

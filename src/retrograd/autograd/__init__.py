@@ -271,7 +271,7 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
                 raise IndexError(ZERO_DIM)
             _check_shape(i, g.array.shape[1:] if batched else g.array.shape, array.shape, batched)
             if g.array.dtype != array.dtype:
-                if "c" in g.array.dtype.kind + array.dtype.kind:
+                if (g.array.dtype.kind == "c") != (array.dtype.kind == "c"):
                     raise RuntimeError(
                         "For complex Tensors, both grad_output and output are required to have the same dtype. "
                         f"Mismatch in dtype: grad_output[{i}] has a dtype of torch.{g.array.dtype.name} and output[{i}] "
