@@ -37,9 +37,7 @@ GENERAL: tuple[str, ...] = (
     "Complex gradients that are zero may differ in the sign of the zero",
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
     "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
-    "embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and scatter_reduce are "
-    "differentiable for complex tensors; in PyTorch they are not. A complex convolution is one node; PyTorch records"
-    " several",
+    "A complex convolution is one node; PyTorch records several",
     "torch.sym_int, sym_max and similar functions accept numbers only and call neither __torch_function__ nor "
     "function modes",
     "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
