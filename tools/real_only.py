@@ -28,7 +28,8 @@ NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float do
     fill bfloat16 half byte char int short cat angle any all complex polar max min
     unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc
     adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
-    binary_cross_entropy_with_logits gaussian_nll_loss hinge_embedding_loss kl_div multilabel_soft_margin_loss""".split())
+    binary_cross_entropy_with_logits gaussian_nll_loss hinge_embedding_loss kl_div mse_loss
+    multilabel_soft_margin_loss""".split())
 
 
 def complexed(value: Any) -> Any:

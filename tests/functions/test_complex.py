@@ -551,3 +551,24 @@ def test_gradients_of_another_complex_precision_are_cast(own: str, given: str) -
             else:
                 found[-1].append((str(grad.dtype).split(".")[1], grad.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["complex128", "float64", "int64"])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_mse_loss_takes_weights_beside_any_numbers(dtype: str, reduction: str) -> None:
+    import torch as theirs
+
+    found: list[tuple[Any, ...]] = []
+    for torch in (retrograd, theirs):
+        x, y = (torch.tensor(v, dtype=getattr(torch, dtype)) for v in ([[1, -2], [3, 5]], [[2, 2], [7, -1]]))
+        if dtype == "complex128":
+            x, y = x * (1 + 2j), y * (1 - 1j)
+        x = x.requires_grad_(dtype != "int64")
+        out = torch.nn.functional.mse_loss(x, y, reduction=reduction, weight=torch.tensor([[1.0, 2.0], [3.0, 0.5]]))
+        if x.requires_grad:
+            out.abs().sum().backward()
+        found.append((str(out.dtype).split(".")[1], out.tolist(), None if x.grad is None else x.grad.numpy()))
+    assert found[0][:2] == found[1][:2]
+    if found[1][2] is not None:
+        np.testing.assert_allclose(found[0][2], found[1][2])

@@ -97,11 +97,11 @@ def mse_loss(
     """
     x, t = paired(input, target)
     kind = kind_of(reduction, size_average, reduce)
+    if weight is not None:
+        return weighted(arith.pow(arith.sub(x, t), 2), tensor(weight, "mse_loss", "weight"), x, kind)
     if x.array.dtype is not FLOAT or t.array.dtype is not FLOAT:
         floats("mse_cpu", x, t)
-    if weight is None:
-        return loss.MseLossBackward0(kind).run(x, t)
-    return weighted(loss.MseLossBackward0(loss.NONE).run(x, t), tensor(weight, "mse_loss", "weight"), x, kind)
+    return loss.MseLossBackward0(kind).run(x, t)
 
 
 def l1_loss(

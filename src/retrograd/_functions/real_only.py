@@ -425,11 +425,6 @@ REFUSED: Final = {
         'mode'
     ),
     ('NotImplementedError',
-     '"mse_cpu" not implemented for \'{}\''
-     ): (
-        'mse_loss'
-    ),
-    ('NotImplementedError',
      '"softmax_lastdim_kernel_impl" not implemented for \'{}\''
      ): (
         'multi_head_attention_forward scaled_dot_product_attention'
