@@ -572,3 +572,16 @@ def test_mse_loss_takes_weights_beside_any_numbers(dtype: str, reduction: str) -
     assert found[0][:2] == found[1][:2]
     if found[1][2] is not None:
         np.testing.assert_allclose(found[0][2], found[1][2])
+
+
+@pytest.mark.oracle
+def test_orthogonal_numbers_are_drawn_before_they_are_refused() -> None:
+    import torch as theirs
+
+    following: list[float] = []
+    for torch in (retrograd, theirs):
+        torch.manual_seed(0)
+        with pytest.raises(NotImplementedError, match=r"torch\.sign"):
+            torch.nn.init.orthogonal_(torch.empty(3, 5, dtype=torch.cdouble))
+        following.append(torch.rand(1).item())
+    assert following[0] == following[1]

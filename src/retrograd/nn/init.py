@@ -202,11 +202,12 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.numel():
         return tensor
+    rows, cols = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    drawn = create.randn(rows, cols, dtype=tensor.dtype, generator=generator).array
     if tensor.is_complex():
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.")
-    rows, cols = tensor.shape[0], tensor.numel() // tensor.shape[0]
-    flat = create.randn(rows, cols, dtype=tensor.dtype, generator=generator).array.astype(np.float64)
+    flat = drawn.astype(np.float64)
     q, r = np.linalg.qr(flat.T if rows < cols else flat)
     q = q * np.sign(np.diag(r))                 # else the distribution is not uniform (Mezzadri 2006)
     return _assign(tensor, gain * (q.T if rows < cols else q).reshape(tensor.shape))
