@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from both_engines import both
 
+import retrograd
+
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script")          # PyTorch's make_dual calls it
 
 
@@ -160,3 +162,18 @@ def test_gradcheck_compares_tangents(torch: Any) -> None:
     assert torch.autograd.gradcheck(wrong, (x,))
     with pytest.raises(RuntimeError, match="Jacobian computed with forward mode mismatch for output 0 with respect to input 0"):
         torch.autograd.gradcheck(wrong, (x,), check_forward_ad=True)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("fast", [False, True])
+def test_gradcheck_leaves_the_global_generator_where_pytorch_leaves_it(dtype: str, fast: bool) -> None:
+    import torch as theirs
+
+    following: list[float] = []
+    for torch in (retrograd, theirs):
+        torch.manual_seed(0)
+        x = torch.ones(3, dtype=getattr(torch, dtype), requires_grad=True)
+        assert torch.autograd.gradcheck(lambda v: v * v, (x,), check_forward_ad=True, fast_mode=fast)
+        following.append(torch.rand(1).item())
+    assert following[0] == following[1]

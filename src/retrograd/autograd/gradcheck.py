@@ -9,6 +9,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._engine.warn import warn
+from ..random import Generator
 from .function import Function
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
@@ -117,9 +118,10 @@ def _wanted(given: tuple[Any, ...]) -> list[Any]:
     return [x for x in given if isinstance(x, TensorBase) and wants_grad(x)]
 
 
-def _random_like(out: Any, non_contiguous: bool) -> Any:
+def _random_like(out: Any, non_contiguous: bool, generator: Any = None) -> Any:
     from .._functions.create import rand
-    values = rand(tuple(out.shape), dtype=out.dtype if out.dtype.is_floating_point or out.dtype.is_complex else None) * 2 - 1
+    dtype = out.dtype if out.dtype.is_floating_point or out.dtype.is_complex else None
+    values = rand(tuple(out.shape), dtype=dtype, generator=generator) * 2 - 1
     if non_contiguous and values.dim():
         values = values.transpose(0, -1).contiguous().transpose(0, -1)
     return values.detach().requires_grad_()
@@ -268,7 +270,8 @@ def _check_tangents(
                 raise GradcheckError(
                     f"Jacobian computed with forward mode mismatch for output {j} with respect to input {k},\n"
                     f"numerical:{wrap(n)}\nanalytical:{wrap(a)}\n")
-    vectors = {i: _random_like(given[i], False).detach() for i in places}
+    generator = Generator().manual_seed(0)              # PyTorch draws these from no global generator either
+    vectors = {i: _random_like(given[i], False, generator).detach() for i in places}
     for i in places if undefined else ():
         zero = _pushed(func, given, {**vectors, i: wrap(np.zeros_like(given[i].array))})
         none = _pushed(func, given, {at: v for at, v in vectors.items() if at != i})
