@@ -276,3 +276,19 @@ def test_numbers_that_make_no_sense_and_names_that_nothing_has_are_refused(torch
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_both_parts_of_a_complex_gradient_get_the_noise(torch: Any) -> None:
+    net = torch.nn.Linear(100, 100, bias=False, dtype=torch.cdouble)
+    optimizer = torch.optim.SGD(net.parameters(), 0.0)
+    with capture(net) as cap:
+        net(torch.zeros(4, 100, dtype=torch.cdouble)).abs().sum().backward()
+    g = cap.grads(scale="sample")
+    found = [microscope.private_gradient(g, 2.0, 3.0)["weight"]]
+    for given in (g, None):
+        microscope.dp_sgd_step(given, optimizer, 2.0, 3.0, expected=4)
+        found.append(net.weight.grad)
+    for noise in found:
+        parts = torch.view_as_real(noise).reshape(-1, 2)
+        assert torch.allclose(parts.std(0), torch.full((2,), 6 / 4, dtype=torch.double), rtol=0.03)
+        assert abs(float((parts[:, 0] * parts[:, 1]).mean())) < 0.1

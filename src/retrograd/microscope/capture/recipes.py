@@ -127,7 +127,7 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
 
     grads             of the batch, as grads(scale="sample"): every sample's own gradient
     max_norm          norm to which each sample's gradient is clipped
-    noise_multiplier  standard deviation of the noise over max_norm
+    noise_multiplier  standard deviation of the noise over max_norm, in each part of complex numbers
     expected          batch size to divide by; the expected one under Poisson sampling; by default len(grads)
     generator         source of the noise; by default the engine's own
     Abadi et al. 2016 (arXiv:1607.00133).
@@ -147,7 +147,9 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
 
 
 def noisy(T: Any, g: Any, deviation: float, generator: Any) -> Any:
-    """g with Gaussian noise, drawn in the default dtype."""
+    """g with Gaussian noise, drawn in the default dtype: in both parts of complex numbers, each with this deviation."""
+    if g.is_complex():
+        return T.view_as_complex(noisy(T, T.view_as_real(g.resolve_conj()), deviation, generator))
     return g + T.randn(*g.shape, generator=generator).to(g.dtype).to(g.device) * deviation if deviation else g
 
 
