@@ -278,6 +278,13 @@ def test_numbers_that_make_no_sense_and_names_that_nothing_has_are_refused(torch
             call()
 
 
+def complex_grads(torch: Any) -> Any:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4, dtype=torch.cdouble), torch.nn.Linear(4, 2, dtype=torch.cdouble))
+    with capture(model) as cap:
+        model(torch.randn(5, 3, dtype=torch.cdouble)).abs().pow(2).sum().backward()
+    return cap.grads(scale="sample")
+
+
 def test_both_parts_of_a_complex_gradient_get_the_noise(torch: Any) -> None:
     net = torch.nn.Linear(100, 100, bias=False, dtype=torch.cdouble)
     optimizer = torch.optim.SGD(net.parameters(), 0.0)
@@ -292,3 +299,12 @@ def test_both_parts_of_a_complex_gradient_get_the_noise(torch: Any) -> None:
         parts = torch.view_as_real(noise).reshape(-1, 2)
         assert torch.allclose(parts.std(0), torch.full((2,), 6 / 4, dtype=torch.double), rtol=0.03)
         assert abs(float((parts[:, 0] * parts[:, 1]).mean())) < 0.1
+
+
+def test_products_and_norms_of_complex_factors_are_those_of_the_gradients(torch: Any) -> None:
+    g = complex_grads(torch)
+    for name, k in g.kronecker(1).items():
+        if name.endswith("weight"):
+            dots, rows = g.dots(per_layer=True)[name], g.per_sample()[name]
+            assert near(torch.stack([k.dot(row) for row in rows]), dots[1], 1e-12)
+            assert near(k.dot(k.vec()), dots[1, 1], 1e-12) and near(k.norm(), g.norms(per_layer=True)[name][1], 1e-12)

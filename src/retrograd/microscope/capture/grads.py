@@ -393,7 +393,7 @@ class Kronecker:
         return self.delta.T @ (self.a @ v)
 
     def dot(self, v: Any) -> Any:
-        """Inner product with a matrix (O, I), or a vector of its columns (O * I,).
+        """Inner product with a matrix (O, I), or a vector of its columns (O * I,); of complex ones Re <g, v>, as dots().
 
         v  the matrix or vector
         """
@@ -402,11 +402,11 @@ class Kronecker:
         if v.ndim == 1:
             O, I = self.shape
             v = v.reshape(I, O).T
-        return ((self.delta @ v) * self.a).sum()
+        return ((self.delta @ v.conj()) * self.a).sum().real
 
     def norm(self) -> Any:
         """Frobenius norm."""
-        return ((self.a @ self.a.T) * (self.delta @ self.delta.T)).sum().clamp(min=0).sqrt()
+        return ((self.a @ self.a.mH) * (self.delta @ self.delta.mH)).sum().real.clamp(min=0).sqrt()
 
     def materialize(self) -> Any:
         """(O, I)"""
