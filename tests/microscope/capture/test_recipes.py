@@ -301,6 +301,12 @@ def test_both_parts_of_a_complex_gradient_get_the_noise(torch: Any) -> None:
         assert abs(float((parts[:, 0] * parts[:, 1]).mean())) < 0.1
 
 
+def test_the_fisher_diagonal_of_complex_weights_is_of_squared_sizes(torch: Any) -> None:
+    g = complex_grads(torch)
+    for name, found in microscope.fisher_diagonal(g).items():
+        assert near(found, g.per_sample()[name].abs().pow(2).mean(0), 1e-12)
+
+
 def test_products_and_norms_of_complex_factors_are_those_of_the_gradients(torch: Any) -> None:
     g = complex_grads(torch)
     for name, k in g.kronecker(1).items():

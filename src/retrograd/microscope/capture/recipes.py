@@ -224,7 +224,7 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
 
 @checked
 def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
-    """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
+    """{name: (*shape)}: mean of squared per-sample gradients, |g|^2 (the empirical Fisher matrix's diagonal).
 
     grads  of the samples' own losses: grads(scale="sample")
     room   most numbers of per-sample gradients to hold at a time
@@ -243,16 +243,21 @@ def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
                 if isinstance(t, Outer):
                     a, d = t.factors
                     if a.shape[1] == 1:
-                        got = (d[:, 0].pow(2).T @ a[:, 0].pow(2)).reshape(t.shape)
+                        got = (squared(d[:, 0]).T @ squared(a[:, 0])).reshape(t.shape)
                     else:
                         step = max(1, room // (a.shape[-1] * d.shape[-1]))
-                        got = sum((d[i:i + step].transpose(1, 2) @ a[i:i + step]).pow(2).sum(0)
+                        got = sum(squared(d[i:i + step].transpose(1, 2) @ a[i:i + step]).sum(0)
                                   for i in range(0, len(a), step)).reshape(t.shape)
                 else:
-                    got = t.per_sample().pow(2).sum(0)
+                    got = squared(t.per_sample()).sum(0)
                 total = total + got * (f * f)
             found[name] = total / len(grads)
     return found
+
+
+def squared(t: Any) -> Any:
+    """|t|^2 of each number."""
+    return (t.abs() if t.is_complex() else t).pow(2)
 
 
 def noise_scale(grads: Any) -> dict[str, float]:
