@@ -314,3 +314,11 @@ def test_products_and_norms_of_complex_factors_are_those_of_the_gradients(torch:
             dots, rows = g.dots(per_layer=True)[name], g.per_sample()[name]
             assert near(torch.stack([k.dot(row) for row in rows]), dots[1], 1e-12)
             assert near(k.dot(k.vec()), dots[1, 1], 1e-12) and near(k.norm(), g.norms(per_layer=True)[name][1], 1e-12)
+
+
+def test_the_noise_scale_of_complex_weights_counts_both_parts(torch: Any) -> None:
+    g = complex_grads(torch)
+    rows = torch.cat([torch.view_as_real(x.resolve_conj()).reshape(len(x), -1) for x in g.per_sample().values()], 1)
+    found = microscope.noise_scale(g)
+    assert abs(found["trace"] / float(rows.var(0).sum()) - 1) < 1e-9
+    assert abs(found["squared_norm"] / float(rows.mean(0).pow(2).sum() - rows.var(0).sum() / len(rows)) - 1) < 1e-9

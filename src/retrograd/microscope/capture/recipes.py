@@ -272,7 +272,7 @@ def noise_scale(grads: Any) -> dict[str, float]:
     if N < 2:
         raise CaptureError("noise_scale: one sample has no spread; give a batch of at least two")
     squares = float(grads.norms().pow(2).mean())
-    mean = sum(float(g.pow(2).sum()) for g in grads.weight_grad("mean").values())
+    mean = sum(float(squared(g).sum()) for g in grads.weight_grad("mean").values())
     trace = N / (N - 1) * (squares - mean)
     norm = mean - trace / N
     return {"noise_scale": trace / norm if norm > 0 else float("inf"), "trace": trace, "squared_norm": norm}
