@@ -777,3 +777,17 @@ def test_indices_are_read_by_the_operation_that_keeps_them(call: Any, read: dict
         call(w, i)
     ops = {e.label: len(e.get("inputs")) for e in rec.events if e.kind == "op"}
     assert {label: ops[label] for label in read} == read
+
+
+def test_replay_compares_both_parts_of_complex_gradients(torch: Any) -> None:
+    m = torch.nn.Sequential(torch.nn.Linear(3, 2, dtype=torch.cdouble))
+    x = torch.randn(4, 3, dtype=torch.cdouble)
+    handle = m[0].weight.register_hook(lambda g: g.conj())
+    with record(m, values="parameters", replay=True) as rec:
+        m(x).abs().pow(2).mean().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = rec.replay(without=handle)
+        g = m[0].weight.grad
+        assert again.changed == ["0.weight"]
+        assert again.change("0.weight") == pytest.approx(float((g.conj() - g).norm() / g.norm()))

@@ -49,7 +49,7 @@ class Replay:
             return float("inf")
         a = np.zeros(1) if a is None else a
         b = np.zeros(1) if b is None else b
-        moved, size = float(np.linalg.norm(np.asarray(b - a, np.float64))), float(np.linalg.norm(np.asarray(a, np.float64)))
+        moved, size = float(np.linalg.norm(double(b - a))), float(np.linalg.norm(double(a)))
         return moved / size if size else float("inf") if moved else 0.0
 
     @property
@@ -79,6 +79,11 @@ class Replay:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def double(a: Any) -> Any:
+    """Its numbers in double precision."""
+    return np.asarray(a, np.complex128 if np.iscomplexobj(a) else np.float64)
 
 
 def norm(a: Any) -> str:
@@ -235,8 +240,8 @@ class Norms:
 
     def edge(self, task: Any, to: Any, nr: int, g: Any) -> None:
         if self.stack:
-            x = np.asarray(getattr(g, "array", g), np.float64)
-            self.stack[-1][1] += float(np.vdot(x, x))
+            x = double(getattr(g, "array", g))
+            self.stack[-1][1] += float(np.vdot(x, x).real)
 
     def end(self, task: Any, node: Any) -> None:
         number, squares = self.stack.pop()
