@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import warm
 from both_engines import ENGINES, both
@@ -342,3 +343,22 @@ def test_values_of_another_recording_are_refused(torch: Any, tmp_path: Path) -> 
     (tmp_path / "one.safetensors").replace(tmp_path / "two.safetensors")
     with pytest.raises(TraceError, match=r"shape \(3,\), in the recording \(4,\)"):
         load(tmp_path / "two")
+
+
+def test_values_of_complex128_are_pairs_in_the_file(torch: Any, tmp_path: Path) -> None:
+    safetensors = pytest.importorskip("safetensors.numpy")
+    m, path = torch.nn.Linear(3, 2, dtype=torch.complex128), tmp_path / "c.trace"
+    with record(m, values="all") as rec:
+        m(torch.randn(4, 3, dtype=torch.complex128)).abs().sum().backward()
+    rec.save(path)
+    again = load(path)
+    assert any(a.dtype == np.complex128 for a in rec.arrays.values()) and again.arrays.keys() == rec.arrays.keys()
+    for n, a in rec.arrays.items():
+        assert again.arrays[n].dtype == a.dtype and np.array_equal(again.arrays[n], a)
+    beside = tmp_path / "c.trace.safetensors"
+    whole = safetensors.load_file(beside)
+    name = next(name for name, a in whole.items() if rec.arrays[int(name)].dtype == np.complex128)
+    for damaged in (whole[name][..., :1], whole[name].astype(np.float32), whole[name][None]):
+        safetensors.save_file({**whole, name: np.ascontiguousarray(damaged)}, beside)
+        with pytest.raises(TraceError, match="they do not belong together"):
+            load(path)

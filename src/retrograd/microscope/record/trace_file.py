@@ -95,7 +95,7 @@ def save(rec: Recording, path: Any) -> None:
             raise ImportError("a recording with values needs the package safetensors: pip install "
                               "retrograd[safetensors]; or record without values=") from None
         import numpy as np
-        data = pack({str(n): np.ascontiguousarray(a).reshape(a.shape) for n, a in rec.arrays.items()})
+        data = pack({str(n): storable(np.ascontiguousarray(a).reshape(a.shape)) for n, a in rec.arrays.items()})
         write_beside(beside, lambda file: file.write(data))
     elif os.path.exists(beside):
         os.remove(beside)                       # of the recording that this one replaces
@@ -105,6 +105,11 @@ def save(rec: Recording, path: Any) -> None:
             file.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
 
     write_beside(name, write)
+
+
+def storable(a: Any) -> Any:
+    """An array of a dtype that safetensors has: complex128 as pairs of float64."""
+    return a.reshape(*a.shape, 1).view("float64") if str(a.dtype) == "complex128" else a
 
 
 # -- reading
@@ -421,6 +426,8 @@ def read_values(rec: Recording, path: str) -> None:
     except Exception as error:
         raise TraceError(f"{path}: {error}") from None
     for n, a in rec.arrays.items():
-        shape = rec.likes[rec.value_likes[n]][0]
+        shape, dtype, _ = rec.likes[rec.value_likes[n]]
+        if dtype == "complex128" and str(a.dtype) == "float64" and a.shape == (*shape, 2):
+            rec.arrays[n] = a = a.view("complex128").reshape(shape)
         if a.shape != shape:
             raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: they do not belong together")
