@@ -407,3 +407,15 @@ def test_what_comes_in_with_a_batch_or_a_weight_is_not_said_to_be_made_of_finite
     [report] = f.reports
     assert "AccumulateGrad, from finite" not in report
     assert "the first NaN is seen at linear in 0: either it made it, or it read it" in report and "made by linear" not in report
+
+
+def test_complex_numbers_are_measured_too(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Linear(2, 2, dtype=torch.complex64)
+    x = torch.ones(2, 2, dtype=torch.complex64)
+    with flight(net, path=tmp_path / "f") as f:
+        y = net(x).sum()
+        y.backward(torch.ones_like(y))          # a root that is no loss
+        h = net(x)
+        ((h * 0) / (h * 0)).abs().mean().backward()
+    [report] = f.reports
+    assert "forward: the first NaN is made by div, from finite inputs" in report

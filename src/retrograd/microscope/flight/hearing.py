@@ -392,7 +392,7 @@ class Hearing:
 
     def number(self, t: Any) -> Any:
         """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
-        if not t.dtype.is_floating_point:
+        if not (t.dtype.is_floating_point or t.dtype.is_complex):
             return None
         squares = self.engine.squares(t)
         if squares is not None and TINY < squares < HUGE:
@@ -429,7 +429,7 @@ class Hearing:
                 known = None, OUTSIDE, -1, 0
             else:
                 serials.append(known[1])
-            if t.numel() == 1 and backward:
+            if t.numel() == 1 and backward and not t.dtype.is_complex:
                 loss = self.scaled.get(known[1])
                 step.losses.append((self.number_of(t) if loss is None else loss, (site, known[2])))
         step.put(("begin", now(), "backward" if backward else "grad", site, serials))
