@@ -208,3 +208,10 @@ def test_numbers_that_are_not_finite_are_told_and_not_returned(torch: Any, ask: 
     curve = microscope.curvature(model, torch.nn.functional.cross_entropy, [(x * float("nan"), y)])
     with pytest.raises(CaptureError, match="has NaN or inf"):
         getattr(curve, ask)()
+
+
+def test_complex_weights_are_named(torch: Any) -> None:
+    nn, data = torch.nn, [(torch.randn(4, 3, dtype=torch.cdouble), torch.ones(4))]
+    model = nn.Sequential(nn.Linear(3, 2, dtype=torch.cdouble), nn.Flatten())
+    with pytest.raises(CaptureError, match="got complex ones: 0.weight; leave them out with layers="):
+        microscope.curvature(model, lambda y, target: y.abs().mean(), data, layers="0.weight")

@@ -389,3 +389,18 @@ def test_two_states_at_a_time_are_enough(torch: Any) -> None:
     task, wrt = Task(torch), {"weight": torch.ones(20).double()}
     whole = microscope.metagradient(plain(task), task.evaluate, wrt, smoothness=0)
     assert torch.equal(microscope.metagradient(plain(task), task.evaluate, wrt, smoothness=0, keep=2)["weight"], whole["weight"])
+
+
+def test_complex_weights_are_named(torch: Any) -> None:
+    model = torch.nn.Linear(3, 2, dtype=torch.cdouble)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def train(steps: Steps, weight: Any) -> Any:
+        for i in steps([[0, 1]], model, optimizer):
+            loss = (model(torch.ones(2, 3, dtype=torch.cdouble)).abs().sum(1) * weight[i]).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return model
+    with pytest.raises(ReplayError, match="got complex ones: weight, bias; leave them out of the optimizer"):
+        microscope.metagradient(train, lambda m: m.weight.abs().sum(), {"weight": torch.ones(2).double()})

@@ -277,8 +277,11 @@ class Graphs:
         sizes = [len(batch[0]) for batch in self.data]
         self.shares = [n / sum(sizes) if reduction == "mean" else 1.0 for n in sizes]
         self.params = [p for p in parameters_of(self.engine, model, layers) if p.selected and p.tensor.requires_grad]
-        if not self.params or any(p.tensor.is_complex() for p in self.params):
-            raise CaptureError("curvature: the selected weights are frozen or complex; it is computed for real ones that train")
+        if not self.params:
+            raise CaptureError("curvature: the selected weights are frozen; it is computed for those that train")
+        if imaginary := [p.name for p in self.params if p.tensor.is_complex()]:
+            raise CaptureError(f"curvature: expected real weights, got complex ones: {', '.join(imaginary[:6])}; "
+                               "leave them out with layers=")
         self.double = all(str(p.tensor.dtype).endswith("float64") for p in self.params)
         self.start = state_of(self.torch)
         self._kept: dict[str, Any] = {}

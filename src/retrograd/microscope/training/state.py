@@ -30,8 +30,9 @@ class Held:
         self.place = {id(p): i for i, p in enumerate(self.params)}
         self.live = [v for o in self.optimizers for group in o.param_groups for k, v in group.items()     # made before the loop
                      if getattr(v, "requires_grad", False)]
-        if any(p.is_complex() for p in self.params):
-            raise ReplayError("metagradient: complex parameters are not followed")
+        if imaginary := [name for name, p in zip(self.names, self.params) if p.is_complex()]:
+            raise ReplayError(f"metagradient: expected real weights, got complex ones: {', '.join(imaginary[:6])}; "
+                              "leave them out of the optimizer")
 
     def check_formulas(self) -> None:
         """ReplayError if the step of an optimizer cannot be followed."""
