@@ -791,3 +791,12 @@ def test_replay_compares_both_parts_of_complex_gradients(torch: Any) -> None:
         g = m[0].weight.grad
         assert again.changed == ["0.weight"]
         assert again.change("0.weight") == pytest.approx(float((g.conj() - g).norm() / g.norm()))
+
+
+def test_the_summary_lists_no_parameter_that_has_a_gradient(torch: Any) -> None:
+    m = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)])
+    m[0](torch.ones(2)).sum().backward()
+    with record(m) as rec:
+        torch.ones(2, requires_grad=True).sum().backward()
+    missing = str(rec.summary()).partition("parameters without a gradient")[2]
+    assert "1.weight" in missing and "0.weight" not in missing

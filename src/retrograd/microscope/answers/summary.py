@@ -54,7 +54,8 @@ def missing(rec: Recording) -> Table:
         for name, n in rec.parameters.items():
             if not arrived.get(n) and rec.tensor_names[n]["name"] == name:
                 cause = why_none(name, rec)
-                rows.append([name, cause.code, cause.text, short(cause.where), cause.way_out])
+                if cause.code != "has_grad":    # from before the recording, say
+                    rows.append([name, cause.code, cause.text, short(cause.where), cause.way_out])
     return "parameters without a gradient", ["parameter", "cause", "why", "at", "way out"], rows
 
 
