@@ -221,7 +221,8 @@ class Grads:
 
     @checked
     def dots(self, other: Grads | None = None, per_layer: bool = False) -> Any:
-        """(N, M) dot products of every sample's gradient with every one of `other` (itself by default).
+        """(N, M) dot products of every sample's gradient with every one of `other` (itself by default):
+        of complex ones Re <g, g'>.
 
         other      another Grads of the same parameters
         per_layer  give {name of a parameter: (N, M)} instead of their sum
@@ -255,6 +256,7 @@ class Grads:
     @checked
     def factors(self, name: str) -> tuple[Any, Any]:
         """(a (N, T, I), delta (N, T, O)) of a weight kept as delta (x) a; CaptureError for one that is not.
+        Of complex weights a is the input's conjugate, so that delta (x) a is the gradient.
 
         name  of the weight
         """
@@ -285,7 +287,8 @@ class Grads:
 
     @checked
     def project(self, dim: int, seed: int = 0) -> dict[str, Any]:
-        """{name: (N, dim)}: random projections, whose dot products are those of the gradients in expectation.
+        """{name: (N, dim)}: random projections, whose dot products are those of the gradients in expectation; of complex
+        ones Re <p, p'>.
 
         Where a gradient is delta (x) a each factor is projected, to the two divisors of dim that are closest (LoGra,
         Choe et al. 2024); else the dense gradient is.  The same seed gives the same projection.
