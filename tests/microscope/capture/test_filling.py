@@ -308,3 +308,19 @@ def test_models_that_move_no_samples_are_asked_once(torch: Any) -> None:
                 model(x).pow(2).sum().backward()
             assert len(seen) == passes
         handle.remove()
+
+
+def test_both_parts_of_complex_gradients_must_add_up(torch: Any) -> None:
+    model, x = torch.nn.Sequential(torch.nn.RMSNorm(4, dtype=torch.complex64)), torch.randn(5, 4, dtype=torch.complex64)
+
+    def loss(model: Any, x: Any, sign: float = 1.0) -> Any:
+        y = model(x)
+        return (y.real + sign * y.imag).sum()
+    with capture(model) as cap:
+        loss(model, x).backward()
+    with pytest.raises(CaptureError, match="do not add up"):
+        cap.fill(lambda model, x: loss(model, x, -1.0), x)
+    with pytest.raises(CaptureError, match="is the batch's loss a mean"):
+        cap.fill(lambda model, x: 5 * loss(model, x), x)
+    cap.fill(loss, x)
+    assert torch.allclose(cap.grads().weight_grad()["0.weight"], model[0].weight.grad, rtol=1e-4)

@@ -91,19 +91,19 @@ def scalar(loss: Any) -> Any:
 
 def compare_sum(cap: Any, p: Any, rows: Any, N: int) -> None:
     """CaptureError unless the samples' gradients add up to that of the batch."""
-    from .coverage import TOLERANCE
+    from .coverage import TOLERANCE, exact
     want = cap.arrived.get(p.number)
     if want is None:
         want = next((terms[p.number].total() for _, terms, _ in cap.terms() if p.number in terms), None)
     if want is None:
         raise CaptureError(
             f"fill: this step was not checked, so there is no gradient of {p.name} to compare with; capture(check=True)")
-    got, want = rows.double().sum(0), (want.to_dense() if getattr(want, "is_sparse", False) else want).double()
+    got, want = exact(rows).sum(0), exact(want.to_dense() if getattr(want, "is_sparse", False) else want)
     size = max(float(want.norm()), 1e-30)
     error = float((got - want).norm()) / size
     dtype = str(p.tensor.dtype).replace("retrograd.", "torch.")
     if not error <= 5 * TOLERANCE.get(dtype, 2e-4):
-        times = float((got * want).sum()) / size ** 2
+        times = float((got * want.conj()).sum().real) / size ** 2
         hint = ""
         if abs(times - N) < 1e-2 * N and float((got / N - want).norm()) < 1e-2 * size:
             hint = "they are N times as large: is the batch's loss a mean?  Then reduction='mean'"
