@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrograd.cli.command_line import main
@@ -69,6 +71,19 @@ def test_a_missing_gradient_and_a_silent_hook_name_the_ranks(ranks: Ranks) -> No
     assert cause.code == "unused_parameter" and cause.text.startswith("ranks 0, 1: ")
     assert ranks.why_none("hooked.module.a.weight").code == "has_grad"
     assert ranks.by_rank[1].why_none("plain.module.idle.bias").text.startswith("rank 1: ")
+
+
+def test_both_parts_of_complex_gradients_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    recordings = [Recording(), Recording()]
+    for rank, rec in enumerate(recordings):
+        rec.header = {"rank": rank, "clock": 0, "host": "a", "groups": {"0": [0, 1]}, "engine": "retrograd"}
+    monkeypatch.setattr("retrograd.microscope.answers.ranks.averaging", lambda rec: {1: SimpleNamespace(what="averages")})
+
+    def what(*after: complex) -> str:
+        seen = {rank: tuple(SimpleNamespace(array=np.array([g]), norm=abs(g)) for g in pair)
+                for rank, pair in enumerate(zip((1 + 2j, 3 - 6j), after))}
+        return merge(recordings)._averaged(1, seen).code
+    assert what(2 - 2j, 2 - 2j) == "mean" and what(2 - 2j, 2 + 2j) == "differs"
 
 
 def test_the_page_has_a_lane_for_each_rank_and_no_script(ranks: Ranks, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ..plain_text import escaped
 from ..record.exchanges import UNFINISHED
 from ..record.recorder import RecordingError
 from ..record.recording import Recording, load
+from ..record.replay import double
 from .parallel import averaging, is_sharded, noted, scattering
 from .why import Cause, hook_of, why_none
 
@@ -261,7 +262,7 @@ class Ranks:
                         "no all_reduce followed (a mesh of one dimension, or set_requires_all_reduce(False))")
         if any(x is None or x.array is None for x in (*shards.values(), *(a for a, _ in seen.values()))):
             return said("cannot_know", "its numbers were not kept: record(values=\"parameters\")")
-        mean = np.mean([np.asarray(a.array, np.float64) for a, _ in seen.values()], 0)
+        mean = np.mean([double(a.array) for a, _ in seen.values()], 0)
         whole = [together([shards[rank].array for rank in row], mean.shape) for row in rows]
         if any(one is None for one in whole):
             return said("cannot_know", "the ranks' shards together are not the whole parameter")
@@ -284,8 +285,8 @@ class Ranks:
         arrays = [(a.array, None if b is None else b.array) for a, b in seen.values()]
         if any(a is None or b is None for a, b in arrays):
             return Averaged(step, "cannot_know", "its numbers were not kept: record(values=\"parameters\")", local, after)
-        mean = np.mean([np.asarray(a, np.float64) for a, _ in arrays], 0)
-        off = max(norm(np.asarray(b, np.float64) - mean) for _, b in arrays) / (norm(mean) or 1.0)
+        mean = np.mean([double(a) for a, _ in arrays], 0)
+        off = max(norm(double(b) - mean) for _, b in arrays) / (norm(mean) or 1.0)
         if off <= 1e-5 and len(seen) == len(self.by_rank):
             return Averaged(step, "mean", "it is the mean of the ranks' gradients", local, after)
         hooks = [(e, rec) for rec in self.by_rank.values() for e in noted(rec, "comm_hook")]
@@ -344,7 +345,7 @@ def together(shards: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def norm(x: Any) -> float:
-    return float(np.sqrt((x * x).sum()))
+    return float(np.linalg.norm(x))
 
 
 def several(causes: dict[int, Cause], others: list[int], what: str) -> Cause:
