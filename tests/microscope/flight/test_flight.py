@@ -419,3 +419,18 @@ def test_complex_numbers_are_measured_too(torch: Any, tmp_path: Path) -> None:
         ((h * 0) / (h * 0)).abs().mean().backward()
     [report] = f.reports
     assert "forward: the first NaN is made by div, from finite inputs" in report
+
+
+def test_a_call_with_complex_outputs_is_made_again(torch: Any, tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Linear(2, 2, dtype=torch.complex64)
+
+        def forward(self, x: Any) -> Any:
+            h = self.a(x)
+            return (h * 0) / (h * 0)
+    net = Net()
+    with flight(net, path=tmp_path / "f") as f:
+        net(torch.ones(2, 2, dtype=torch.complex64)).abs().mean().backward()
+    assert "forward: the first NaN is made by div, from finite inputs" in f.reports[0]

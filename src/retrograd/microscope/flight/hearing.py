@@ -152,7 +152,7 @@ class Hearing:
 
     def gives(self, out: Any, call: int) -> None:
         """What a call gave: an op to what follows."""
-        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point]
+        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point or t.dtype.is_complex]
         known = self.ids.get(id(outs[0])) if outs else None
         if not outs or (known is not None and known[0]() is outs[0]):      # its ops were heard
             return
@@ -233,7 +233,7 @@ class Hearing:
         self.within = [(0, it.number)]
         with self.engine.within(self), torch.enable_grad(), torch.autocast(kind, dtype=dtype, enabled=enabled):
             out = self.model(*it.args, **it.kwargs)
-        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point]
+        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point or t.dtype.is_complex]
         if [alike(self.number(t)) for t in outs] != [alike(v) for v in it.values]:
             self.notes.add("called again, the model gave other numbers than in the training: what is shown of its inside may "
                            "differ from what happened")
