@@ -306,3 +306,28 @@ def test_rows_of_a_jacobian_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("retrograd.func._derivatives.UNITS", 30)       # two rows of 2 x 7
     assert torch.equal(vmap(jacrev(lambda x: torch.sin(W @ x)))(x), whole)
     np.testing.assert_allclose(whole.numpy(), np.cos(x.numpy() @ W.numpy().T)[:, :, None] * W.numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mH", "H", "adjoint", "vdot", "nested", "derivative", "is_conj"])
+def test_a_sample_is_conjugated(name: str) -> None:
+    def program(torch: Any, func: Any) -> list[Any]:
+        vmap = func.vmap
+        a = torch.complex(numbers(torch, 3, 2, 2), numbers(torch, 3, 2, 2, salt=1))
+        u = a[0]
+        if name == "adjoint":
+            return [vmap(torch.adjoint)(a), vmap(lambda y: y.adjoint())(a)]
+        if name == "vdot":
+            return [vmap(torch.vdot, in_dims)(*pair) for in_dims, pair in (
+                ((0, 0), (u, u)), ((0, None), (u, u[0])), ((None, 0), (u[0], u)))]
+        if name == "nested":
+            return [vmap(vmap(lambda y: y.mH))(a[None])]
+        if name == "derivative":
+            return [vmap(func.grad(lambda y: (y.mH @ y).real.sum()))(a).resolve_conj()]
+        if name == "is_conj":
+            seen: list[bool] = []
+            for view in (lambda y: y, lambda y: y.conj(), lambda y: y.mH, lambda y: y.conj().mT):
+                vmap(lambda y: (seen.append(view(y).is_conj()), view(y))[1])(a)      # noqa: B023
+            return [torch.tensor(seen)]
+        return [vmap(lambda y: getattr(y, name))(x) for x in ((a, u[0]) if name == "H" else (a,))]
+
+    on_both(lambda torch, func: [x.resolve_conj() for x in program(torch, func)])

@@ -62,6 +62,8 @@ def product(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: d
         raise Loop
     if a.array.dtype != b.array.dtype:
         raise Loop                                          # which refuses them
+    if name == "vdot":
+        a = level.of(a.value.conj()) if level.has(a) else a.conj()
     return level.of(times(level, a, b))
 
 

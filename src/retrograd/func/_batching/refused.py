@@ -38,11 +38,11 @@ SHAPE = """
     shape.__get__ ndim.__get__ dtype.__get__ device.__get__ layout.__get__ itemsize.__get__ nbytes.__get__ size dim
     ndimension numel nelement element_size is_floating_point is_complex is_signed __len__ get_device is_cuda.__get__
     is_cpu.__get__ is_mps.__get__ is_meta.__get__ is_sparse.__get__ is_quantized.__get__ is_nested.__get__ is_xpu.__get__
-    is_mkldnn.__get__ is_same_size is_conj is_neg is_inference is_pinned is_shared result_type dim_order
+    is_mkldnn.__get__ is_same_size is_inference is_pinned is_shared result_type dim_order
 """.split()
 ASKED = """
     requires_grad.__get__ grad_fn.__get__ is_leaf.__get__ grad.__get__ retains_grad.__get__ _version.__get__ register_hook
-    retain_grad
+    retain_grad is_conj is_neg
 """.split()
 
 

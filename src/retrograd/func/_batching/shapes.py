@@ -79,13 +79,13 @@ def permuted(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: 
 
 
 def turned(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """t, T, mT, H, mH: of a matrix"""
+    """t, T, mT, H, mH, adjoint: of a matrix"""
     x, in_place = args[0], name == "t_"
     rank = x.array.ndim
     if rank > 2 and name in ("T.__get__", "numpy_T.__get__"):
         return level.of(x.value.permute(0, *range(rank, 0, -1)))
     if rank > 2 and name in ("mT.__get__", "mH.__get__", "adjoint"):
-        return level.of(x.value.transpose(-1, -2))
+        return level.of(x.value.mT if name == "mT.__get__" else x.value.mH)
     if rank > 2 or (rank < 2 and name in ("mT.__get__", "mH.__get__", "adjoint")) or name == "t_copy" or (
             rank == 1 and name in ("H.__get__",)):
         raise Loop
@@ -93,7 +93,8 @@ def turned(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
         if rank == 2:
             x.value.transpose_(1, 2)
         return level.renewed(x)
-    return level.of(x.value.transpose(1, 2) if rank == 2 else x.value.view_as(x.value))
+    y = x.value.transpose(1, 2) if rank == 2 else x.value.view_as(x.value)
+    return level.of(y.conj() if name in ("H.__get__", "mH.__get__", "adjoint") else y)
 
 
 def strided(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
