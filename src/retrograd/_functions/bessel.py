@@ -57,7 +57,7 @@ def of_one(name: str) -> Any:
 
 
 def check(name: str, dtype: Any) -> None:
-    if dtype.itemsize == 2:
+    if dtype.itemsize == 2 or dtype.kind == "c":
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{names.SCALAR[dtype.name]}'")
 
 
@@ -67,7 +67,7 @@ def of_two(name: str) -> Any:
             raise refused(f"special_{name}", (input, n), "(Tensor input, Number n, *, Tensor out = None)",
                           "(Number x, Tensor n, *, Tensor out = None)", "(Tensor input, Tensor n, *, Tensor out = None)")
         dtype = result_dtype([v.array if isinstance(v, TensorBase) else v for v in (input, n)])
-        dtype = dtype if dtype.kind in "fV" else get_default_dtype().numpy
+        dtype = dtype if dtype.kind in "fcV" else get_default_dtype().numpy
         check(name, dtype)
         x, degree = (np.asarray(v.array if isinstance(v, TensorBase) else v).astype(dtype) for v in (input, n))
         token = hush()
