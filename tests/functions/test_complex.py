@@ -124,6 +124,9 @@ torch.add(x, x, alpha=1j) | x.sub(1, alpha=1j) | torch.add(i, i, alpha=1j) | x.i
 torch.addcdiv(x, x, x, value=1j) | torch.lerp(x, x, 1j) | torch.lerp(x, x + 1, 0.5 + 0j) | F.leaky_relu(x, 1j)
 F.leaky_relu(x, 2 + 0j) | F.elu(x, 1j) | F.celu(x, 1j) | F.softplus(x, 1j) | F.softplus(x, 1, 1j) | F.softshrink(x, 1j)
 F.hardshrink(x, 1j) | F.rrelu(x, 1j, 2) | F.threshold(x, 1j, 0) | F.threshold(x, 1 + 0j, 2 + 0j) | x.clamp(1j) | x.clamp(1 + 0j)
+torch.gradient(x, spacing=1j) | torch.gradient(x, spacing=2j, edge_order=2) | torch.gradient(x, spacing=torch.tensor(1j))
+torch.gradient(torch.outer(x, x), spacing=[1j, 2]) | torch.gradient(x.double(), spacing=(z,), edge_order=2)
+torch.gradient(torch.outer(x, x), spacing=(z, x)) | torch.gradient(i, spacing=(z,)) | torch.gradient(x, spacing=1 + 0j)
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """

@@ -424,12 +424,13 @@ def slope(x: Any, dim: int, h: Any, edge_order: int) -> Any:
     """The derivative along one dim; h: a step, or a tensor of places."""
     n = x.array.shape[dim]
     if isinstance(h, TensorBase) and h.array.ndim:
-        places = h.array.dtype if h.array.dtype.kind in "fV" else promote.default.float_
+        places = h.array.dtype if h.array.dtype.kind in "fcV" else promote.default.float_
         x = cast.cast(x, promote.promote_types(x.array.dtype, places))
         steps = np.diff(h.array)
     else:
-        steps = np.full(n - 1, h.array.item() if isinstance(h, TensorBase) else h, np.float64)
-    if x.array.dtype.kind in "fV":
+        step = h.array.item() if isinstance(h, TensorBase) else h
+        steps = np.full(n - 1, step, np.complex128 if isinstance(step, complex) else np.float64)
+    if x.array.dtype.kind in "fV" and steps.dtype.kind != "c":
         steps = steps.astype(x.array.dtype)
 
     def at(i: int) -> Any:
