@@ -101,3 +101,49 @@ def test_a_loss_that_depends_on_phases_is_refused(torch: Any, source: str) -> No
     space, leaves = names(torch)
     with pytest.raises(RuntimeError, match=ILL_DEFINED[source]):
         torch.autograd.grad(eval(source, space), leaves, allow_unused=True)
+
+
+# of s, singular; b, a batch of s and the identity; e, the identity; n, matrices without elements
+SINGULAR = """
+L.cond(b, 1) | L.cond(b, "fro") | L.cond(b, -1) | L.cond(s, 1) | L.cond(n) | L.cond(n, 1) | L.cond(n, -1) | L.cond(n, "nuc")
+L.cond(n[0]) | L.cond(torch.zeros(2, 0)) | L.cond(e, 1j) | L.cond(e, 2 + 0j) | L.cond(e, "nuc") | L.cond(e, 3)
+L.cond(torch.ones(2, 3), "nuc")
+L.inv_ex(s).info | L.inv_ex(b).info | L.inv_ex(b).inverse[1] | L.inv_ex(s).inverse.isfinite().all()
+L.inv_ex(b, check_errors=True)
+L.inv_ex(s).inverse.dtype | L.solve_ex(s, e).info | L.solve_ex(b, e).info | L.solve_ex(b, e).result[1]
+L.solve_ex(s, e[0]).result.shape | L.solve_ex(b, e, left=False).result[1] | L.solve_ex(b, e[None, 0].expand(2, 2)).result[1]
+L.solve_ex(s, e, check_errors=True) | L.inv_ex(e) | L.solve_ex(e, s)
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+@pytest.mark.parametrize("source", SINGULAR.strip().replace("\n", " | ").split(" | "))
+def test_singular_and_empty_matrices_are_pytorchs(source: str, dtype: str) -> None:
+    def told(torch: Any) -> str:
+        kind = getattr(torch, dtype)
+        s, e = torch.tensor([[1, 2], [2, 4]], dtype=kind), torch.eye(2, dtype=kind)
+        known = {"torch": torch, "L": torch.linalg, "s": s, "e": e, "b": torch.stack([s, e]),
+                 "n": torch.zeros(3, 0, 0, dtype=kind)}
+        try:
+            return repr(eval(source, known)).replace("retrograd", "torch").replace("-0.", "0.")
+        except RuntimeError as e:
+            return f"{type(e).__name__}: {e}"
+    assert told(retrograd) == told(pytest.importorskip("torch"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("b", ["float32", "float64", "complex64", "complex128", "int64", "float16"])
+@pytest.mark.parametrize("a", ["float32", "float64", "complex64", "complex128", "int64", "float16"])
+@pytest.mark.filterwarnings("ignore")
+def test_triangular_equations_of_two_dtypes_are_pytorchs(a: str, b: str) -> None:
+    def told(torch: Any, source: str) -> str:
+        A = torch.tensor([[1, 2], [0, 4]]).to(getattr(torch, a))
+        B = torch.tensor([[2, 4], [8, 4]]).to(getattr(torch, b))
+        try:
+            return repr(eval(source, {"torch": torch, "A": A, "B": B})).replace("retrograd", "torch")
+        except (RuntimeError, NotImplementedError) as e:
+            return f"{type(e).__name__}: {e}"
+    theirs = pytest.importorskip("torch")
+    for source in ("torch.linalg.solve_triangular(A, B, upper=True)", "torch.triangular_solve(B, A)"):
+        assert told(retrograd, source) == told(theirs, source)

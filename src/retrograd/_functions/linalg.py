@@ -113,23 +113,33 @@ def nothing(y: Any, dim: int, keepdim: bool, ord: Any) -> Any:
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
     """Condition numbers (...) of (..., m, n): ratio of extreme singular values, or |A| |A^-1| in the norm p (inf: singular)."""
     x = matrices(A, "linalg.cond")
-    if p is None or p == 2 or p == -2:
+    if isinstance(p, complex):
+        if p.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        p = p.real
+    by_values = p is None or p in (2, -2, "nuc")
+    if p == "nuc" or not by_values:
+        square(x, f"linalg.cond(ord={p})" if p == "nuc" else "linalg.cond")
+        if isinstance(p, str) and p not in ("fro", "nuc") or not isinstance(p, str) and abs(p) not in (1, math.inf):
+            raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if not x.array.size:
+        return wrap(np.zeros(x.array.shape[:-2], x.array.real.dtype))
+    if by_values:
         s = svdvals(x)
+        if p == "nuc":
+            return s.sum(-1) * s.reciprocal().sum(-1)
         top = index.getitem(s, (Ellipsis, builtins.slice(0, 1)))
         low = index.getitem(s, (Ellipsis, builtins.slice(-1, None)))
         y = shape.squeeze_dim(low / top if p == -2 else top / low, s.ndim - 1)
         return y
-    square(x, "linalg.cond")
-    if isinstance(p, str) and p not in ("fro", "nuc") or not isinstance(p, str) and abs(p) not in (1, math.inf):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    try:
-        inverse = decomp.inv(x)
-    except LinAlgError:
-        return wrap(np.full(x.array.shape[:-2], np.inf, x.array.real.dtype))
-    return matrix_norm(x, p) * matrix_norm(inverse, p)
+    inverse, info = inverses(x)
+    y = matrix_norm(x, p) * matrix_norm(inverse, p)
+    return choose.where(wrap(info > 0), wrap(np.asarray(np.inf, y.array.dtype)), y) if info.any() else y
 # Inverses and equations
 INV_EX = named("linalg_inv_ex", "inverse", "info")
 SOLVE_EX = named("linalg_solve_ex", "result", "info")
+INV_FAILED = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.")
 LSTSQ = named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 TRIANGULAR_SOLVE = named("triangular_solve", "solution", "cloned_coefficient")
 
@@ -141,9 +151,40 @@ def inv(A: Any, *, out: Any = None) -> Any:
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
-    """(inverse, info); unlike in PyTorch, a singular matrix always raises."""
+    """(inverse, info); info: which pivot is 0, counted from 1; the inverse is nan there, an error if check_errors."""
     x = squares(A, "linalg.inv")
-    return INV_EX((decomp.inv(x), zeros_info(x)))
+    y, info = inverses(x)
+    if check_errors and info.any():
+        raise decomp.singular("linalg.inv_ex", x.array, INV_FAILED)
+    return INV_EX((y, wrap(info)))
+
+
+def inverses(x: Any) -> tuple[Any, Any]:
+    """The inverses, nan for singular matrices, and which of their pivots is 0, from 1; 0 for none."""
+    try:
+        return decomp.inv(x), np.zeros(x.array.shape[:-2], np.int32)
+    except LinAlgError:
+        return apart(x, decomp.inv)
+
+
+def apart(x: Any, work: Any) -> tuple[Any, Any]:
+    """(work of the regular matrices, nan for the singular ones; their pivots that are 0)."""
+    info = pivots(x.array)
+    bad = wrap(info[..., None, None] > 0)
+    y = work(choose.where(bad, wrap(np.eye(x.shape[-1], dtype=x.array.dtype)), x))
+    nan = complex(np.nan, np.nan) if y.array.dtype.kind == "c" else np.nan
+    return choose.where(bad, wrap(np.asarray(nan, y.array.dtype)), y), info
+
+
+def pivots(a: Any) -> Any:
+    """Which pivot of each matrix is 0, from 1; 0 for the matrices that NumPy inverts."""
+    info = np.zeros(a.shape[:-2], np.int32)
+    for at in np.ndindex(info.shape):
+        try:
+            np.linalg.inv(a[at])
+        except np.linalg.LinAlgError:
+            info[at] = decomp.zero_pivot(a[at]) or a.shape[-1]
+    return info
 
 
 def inverse(input: Any, *, out: Any = None) -> Any:
@@ -205,8 +246,17 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """(result, info); unlike in PyTorch, a singular matrix always raises."""
-    return SOLVE_EX((solve(A, B, left=left), zeros_info(A)))
+    """(result, info); info: which pivot of A is 0, counted from 1; the result is nan there, an error if check_errors."""
+    try:
+        return SOLVE_EX((solve(A, B, left=left), zeros_info(A)))
+    except LinAlgError:
+        if check_errors:
+            raise decomp.singular(
+                "torch.linalg.solve_ex", A.array, "The solver failed because the input matrix is singular.") from None
+    vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.array.shape == A.array.shape[:-1])
+    right = shape.unsqueeze(B, -1) if vector else B
+    y, info = apart(A, lambda a: solve(a, right, left=left))
+    return SOLVE_EX((shape.squeeze_dim(y, y.ndim - 1) if vector else y, wrap(info)))
 
 
 def solve_triangular(
@@ -223,13 +273,24 @@ def solve_triangular(
             f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
             f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
     linalg.batch_shape(tuple(A.array.shape[:-2]), tuple(B.array.shape[:-2]))
-    return decomp.solve_triangular(A, B, upper, left, unitriangular)
+    triangular_kernel(A)
+    return decomp.solve_triangular(A, B.to(A.dtype), upper, left, unitriangular)
+
+
+def triangular_kernel(A: Any) -> None:
+    """NotImplementedError for a dtype without one."""
+    if A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"triangular_solve_cpu\" not implemented for '{kind_of(A)}'")
 
 
 def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None,
 ) -> Any:
     """torch.linalg.solve_triangular in its old form; returns (solution, copy of A)."""
+    if input.array.dtype != A.array.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {kind_of(input)} and A of type {kind_of(A)} instead.")
+    triangular_kernel(A)
     a = shape.mT(A) if transpose else A
     y = decomp.solve_triangular(a, input, upper != transpose, True, unitriangular)
     return TRIANGULAR_SOLVE((y, create.clone(A)))
