@@ -127,6 +127,9 @@ F.hardshrink(x, 1j) | F.rrelu(x, 1j, 2) | F.threshold(x, 1j, 0) | F.threshold(x,
 torch.gradient(x, spacing=1j) | torch.gradient(x, spacing=2j, edge_order=2) | torch.gradient(x, spacing=torch.tensor(1j))
 torch.gradient(torch.outer(x, x), spacing=[1j, 2]) | torch.gradient(x.double(), spacing=(z,), edge_order=2)
 torch.gradient(torch.outer(x, x), spacing=(z, x)) | torch.gradient(i, spacing=(z,)) | torch.gradient(x, spacing=1 + 0j)
+torch.fft.fftn(z[0], s=(2,)) | torch.fft.rfftn(x[0], s=(3,)) | torch.fft.hfftn(x[0], s=3) | torch.fft.fftn(x[0], dim=0)
+torch.fft.fftn(x[0], s=(1,), dim=(0,)) | torch.fft.fft2(z[0]) | torch.fft.fftshift(x[0]) | torch.fft.fftshift(x[0], dim=0)
+torch.fft.ifftshift(x[0], dim=(1,)) | torch.fft.fftn(x[0]) | torch.fft.fft(x, dim=3) | torch.fft.fftn(x, dim=(0, 0))
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """

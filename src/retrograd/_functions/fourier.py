@@ -57,11 +57,9 @@ def one(x: Any, dim: int) -> int:
 def several(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]]:
     """(dims, how many points in each): PyTorch's rules for s= and dim=."""
     ndim = x.array.ndim
-    if not ndim and (dim or s):
-        raise IndexError(f"Dimension specified as {first_of(dim)} but tensor has no dimensions")
     dims: tuple[int, ...] = ()
     if dim is not None:
-        dims = tuple(dim_of(d, ndim) for d in ([dim] if isinstance(dim, int) else dim))
+        dims = tuple(one(x, d) for d in ([dim] if isinstance(dim, int) else dim))
         if len(set(dims)) < len(dims):
             raise RuntimeError("FFT dims must be unique")
     if s is not None:
@@ -78,10 +76,6 @@ def several(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]]:
             dims = tuple(range(ndim))
         counts = [x.array.shape[d] for d in dims]
     return dims, counts
-
-
-def first_of(dim: Any) -> int:
-    return dim if isinstance(dim, int) else dim[0]
 
 
 def sized(x: Any, dims: tuple[int, ...], counts: list[int]) -> Any:
@@ -296,7 +290,7 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layo
 
 def shifted(x: Any, dim: Any, up: bool) -> Any:
     dims = tuple(range(x.array.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    counts = [x.array.shape[dim_of(d, x.array.ndim)] for d in dims]
+    counts = [x.array.shape[one(x, d)] for d in dims]
     return roll(x, tuple((n // 2 if up else (n + 1) // 2) for n in counts), dims)
 
 
