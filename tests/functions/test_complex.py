@@ -130,6 +130,9 @@ torch.gradient(torch.outer(x, x), spacing=(z, x)) | torch.gradient(i, spacing=(z
 torch.fft.fftn(z[0], s=(2,)) | torch.fft.rfftn(x[0], s=(3,)) | torch.fft.hfftn(x[0], s=3) | torch.fft.fftn(x[0], dim=0)
 torch.fft.fftn(x[0], s=(1,), dim=(0,)) | torch.fft.fft2(z[0]) | torch.fft.fftshift(x[0]) | torch.fft.fftshift(x[0], dim=0)
 torch.fft.ifftshift(x[0], dim=(1,)) | torch.fft.fftn(x[0]) | torch.fft.fft(x, dim=3) | torch.fft.fftn(x, dim=(0, 0))
+torch.autograd.functional.jacobian(lambda a: a * a, z, vectorize=True) + 0 | torch.autograd.functional.jacobian(torch.exp, z)
+torch.autograd.functional.jacobian(lambda a: a * 1j, x, vectorize=True) + 0
+torch.autograd.functional.jacobian(lambda a: a.conj() * 2, z, vectorize=True) + 0
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """

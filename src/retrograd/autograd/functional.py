@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._engine.tensor import TensorBase, wants_grad
-from .._functions.create import zeros_like
+from .._functions.create import ones_like, zeros_like
 from .._functions.join import stack
 from . import grad as _grad
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
@@ -87,7 +87,7 @@ def jacobian(
     call = _Call("jacobian", func, inputs, create_graph, strict)
     with enable_grad():
         outputs = call.run()
-        table = tuple(_rows(call, i, out) for i, out in enumerate(outputs))
+        table = tuple(_rows(call, i, out, vectorize) for i, out in enumerate(outputs))
     table = tuple(call.give(row, call.tuple_in) for row in table)
     return table if call.tuple_out else table[0]
 
@@ -187,11 +187,11 @@ class _Call:
         return found if several else found[0]
 
 
-def _rows(call: _Call, i: int, out: Any) -> Tensors:
-    """The Jacobian of one output."""
+def _rows(call: _Call, i: int, out: Any, vectorize: bool) -> Tensors:
+    """The Jacobian of one output; with `vectorize` it may be complex."""
     columns: list[list[Any]] = [[] for _ in call.inputs]
     for element in out.reshape(-1):
-        found = _diff((element,), call.inputs, None, call.create_graph, True)
+        found = _diff((element,), call.inputs, (ones_like(element),) if vectorize else None, call.create_graph, True)
         for k, (g, x) in enumerate(zip(found, call.inputs)):
             if g is None:
                 if call.strict:
