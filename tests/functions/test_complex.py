@@ -133,6 +133,13 @@ torch.fft.ifftshift(x[0], dim=(1,)) | torch.fft.fftn(x[0]) | torch.fft.fft(x, di
 torch.autograd.functional.jacobian(lambda a: a * a, z, vectorize=True) + 0 | torch.autograd.functional.jacobian(torch.exp, z)
 torch.autograd.functional.jacobian(lambda a: a * 1j, x, vectorize=True) + 0
 torch.autograd.functional.jacobian(lambda a: a.conj() * 2, z, vectorize=True) + 0
+torch.linalg.norm(torch.outer(x, x), 1j) | torch.linalg.matrix_norm(torch.outer(x, x), 2 + 0j)
+torch.cholesky_inverse(x) | torch.cholesky_inverse(torch.ones(2, 3)) | torch.cholesky_solve(x, x)
+torch.cholesky_solve(torch.outer(x, x), x) | torch.cholesky_solve(torch.ones(2, 2), torch.ones(2, 3))
+torch.cholesky_solve(torch.outer(x, x), torch.outer(z, x)) | torch.linalg.matrix_rank(torch.ones(2, 3), hermitian=True)
+torch.linalg.vecdot(x, z) | torch.linalg.vecdot(x, x.double()) | torch.cumulative_trapezoid(x, dx=1j)
+torch.trapezoid(x, dx=1j) | torch.trapz(x, dx=1j)
+torch.linalg.pinv(torch.outer(x, x), rtol=z[0]) | torch.linalg.matrix_rank(torch.outer(x, x), atol=z[0])
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """

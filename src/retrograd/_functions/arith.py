@@ -233,6 +233,8 @@ def square_(input: Any) -> Any:
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of y along dim by the trapezoidal rule; x are the places of the samples, or dx is their distance."""
+    if isinstance(dx, complex):
+        raise RuntimeError("trapezoid: Currently, we only support dx as a real number.")
     n = sized(y, dim)
     if x is None and n == 0:
         sizes = y.array.shape

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._engine.tensor import wrap
 from .._rules import decomp
-from .matrices import matrices, squares, zeros_info
+from .matrices import kind_of, matrices, square, squares, zeros_info
 from .results import named
 
 PRIVATE = "eig"                                             # torch.linalg has these
@@ -44,6 +44,16 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
     """The solution X of A X = input, from the Cholesky factor input2 of A."""
+    for letter, x in (("b", input), ("u", input2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"{letter} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
+    if input.array.dtype != input2.array.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {kind_of(input)} and A of type "
+            f"{kind_of(input2)} instead.")
+    rows, columns = input2.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
     low = decomp.mH(input2) if upper else input2
     half = decomp.solve_triangular(low, input, False, True, False)
     return decomp.solve_triangular(decomp.mH(low), half, True, True, False)
@@ -51,6 +61,9 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
 
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """The inverse of A, from its Cholesky factor."""
+    if input.ndim < 2:
+        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
+    square(input, "cholesky_inverse")
     eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
     return cholesky_solve(wrap(eye), input, upper)
 

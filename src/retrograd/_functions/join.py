@@ -373,6 +373,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """Running integral along dim by the trapezoidal rule, over places x or steps dx."""
+    if isinstance(dx, complex):
+        raise RuntimeError("cumulative_trapezoid: Currently, we only support dx as a real number.")
     at = dim_of(dim, y.array.ndim)
     if y.array.dtype.kind == "b":
         raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")

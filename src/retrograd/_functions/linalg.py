@@ -61,6 +61,8 @@ def matrix_norm(
 ) -> Any:
     """The norms (...) of matrices (..., m, n); ord is "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
     x = A
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if x.ndim < 2:
@@ -203,8 +205,15 @@ def pinv(
             "double, cfloat or cdouble types")
     if hermitian:
         square(A, "linalg.pinv")
+    real_tolerances("pinv", atol, rtol)
     cut = cutoff(A, atol, rtol if rtol is not None else rcond)
     return decomp.pinv(A, cut, hermitian)
+
+
+def real_tolerances(name: str, atol: Any, rtol: Any) -> None:
+    for word, x in (("atol", atol), ("rtol", rtol)):
+        if isinstance(x, TensorBase) and x.array.dtype.kind == "c":
+            raise RuntimeError(f"torch.linalg.{name}: {word} tensor of complex type is not supported. Got {kind_of(x)}")
 
 
 def cutoff(x: Any, atol: Any, rtol: Any) -> Any:
@@ -427,6 +436,9 @@ def matrix_rank(
     """The ranks (...) of (..., m, n): how many singular values exceed max(atol, rtol * the largest)."""
     x = matrices(A, "linalg.matrix_rank")
     a: Any = x.array
+    real_tolerances("matrix_rank", atol, rtol)
+    if hermitian:
+        square(x, "linalg.eigh")
     decomp.check_finite(a, "linalg.eigh" if hermitian else "linalg.svd")
     if hermitian:
         s = np.abs(np.linalg.eigvalsh(a))

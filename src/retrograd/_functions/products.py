@@ -347,5 +347,9 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """Sum of conj(x) * y over one dim; the others broadcast."""
+    if x.array.dtype != y.array.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {kind_of(x)} and y of type "
+            f"{kind_of(y)} instead")
     product = complexes.conj(x) * y
     return sums.sum_dims(product, (dim_of(dim, product.ndim),), False)
