@@ -609,3 +609,15 @@ def test_orthogonal_numbers_are_drawn_before_they_are_refused() -> None:
             torch.nn.init.orthogonal_(torch.empty(3, 5, dtype=torch.cdouble))
         following.append(torch.rand(1).item())
     assert following[0] == following[1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("torch", [retrograd, "torch"], ids=["retrograd", "torch"])
+@pytest.mark.filterwarnings("error::numpy.exceptions.ComplexWarning")
+def test_numpys_warning_escapes_from_no_assignment(torch: Any) -> None:
+    torch = pytest.importorskip(torch) if isinstance(torch, str) else torch
+    x = torch.zeros(2)
+    x[x == 0] = 1 + 0j
+    x[[0]] = 2 + 0j
+    x.masked_fill_(x < 2, 3 + 0j)
+    assert x.tolist() == [2, 3]

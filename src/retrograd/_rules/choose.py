@@ -130,7 +130,9 @@ class MaskedFillBackward0(Unary):
     def forward(self, x: Array) -> Array:
         self.was = x.shape
         check_number(self.number, x.dtype)
-        return packed(np.where(self.mask, np.asarray(self.number).astype(x.dtype), x))
+        number = np.asarray(self.number)
+        number = number.real if number.dtype.kind == "c" != x.dtype.kind else number
+        return packed(np.where(self.mask, number.astype(x.dtype), x))
 
     def overlapped(self) -> Optional[str]:
         return "masked_fill_"

@@ -150,7 +150,8 @@ class IndexPutBackward0(Written):
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)
         where = own(self.where)
-        b = np.asarray(b).astype(a.dtype)
+        b = np.asarray(b)
+        b = (b.real if b.dtype.kind == "c" != a.dtype.kind else b).astype(a.dtype)
         try:
             if b.ndim > 1 or self.accumulate or b.shape == (1,):    # where a mask is, NumPy takes no more than a row
                 b = np.broadcast_to(b, out[where].shape)
