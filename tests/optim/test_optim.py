@@ -274,6 +274,22 @@ def test_infinite_gradients_pass_without_a_word(cls: Any) -> None:
     assert not bool(torch.isfinite(p.detach()[:2]).all()) or cls is O.Rprop
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
+def test_rprop_rests_where_the_gradient_is_nan(dtype: str) -> None:
+    import torch as theirs
+
+    found = []
+    for engine in (torch, theirs):
+        p = engine.ones(3, dtype=getattr(engine, dtype), requires_grad=True)
+        optimizer = engine.optim.Rprop([p])
+        for grad in ([math.nan, 1, -1], [1, math.nan, 1], [1, 1, math.nan]):
+            p.grad = engine.tensor(grad).to(p.dtype)
+            optimizer.step()
+        found.append([p.tolist(), *(optimizer.state[p][key].tolist() for key in ("prev", "step_size"))])
+    np.testing.assert_array_equal(np.array(found[0]), np.array(found[1]))
+
+
 @pytest.mark.parametrize("cls", ALL, ids=lambda c: c.__name__)
 def test_parameters_without_a_gradient_rest(cls: Any) -> None:
     a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)

@@ -59,6 +59,7 @@ class Rprop(Optimizer):
             np.copyto(before.array, g)
             np.copyto(before.array, 0, where=turned)
             np.sign(before.array, out=t)
+            np.copyto(t, 0, where=np.isnan(t))
             t *= steps
             subtract(p, t, 1)
             bump(before)
