@@ -11,8 +11,8 @@ from both_engines import both
 import retrograd
 
 OPTIMIZERS = {
-    "SGD": {"momentum": 0.9, "weight_decay": 0.1}, "Adam": {}, "AdamW": {"amsgrad": True}, "Adagrad": {}, "Adadelta": {},
-    "Adamax": {}, "RMSprop": {"centered": True, "momentum": 0.5},
+    "SGD": {"momentum": 0.9, "weight_decay": 0.1}, "Adam": {}, "AdamW": {"amsgrad": True},
+    "Adagrad": {"initial_accumulator_value": 0.5}, "Adadelta": {}, "Adamax": {}, "RMSprop": {"centered": True, "momentum": 0.5},
     "NAdam": {}, "RAdam": {}, "ASGD": {}, "Rprop": {}}
 
 
@@ -36,6 +36,20 @@ def test_steps_and_state_are_pytorchs(name: str) -> None:
     for got, want in zip(trained(retrograd, name), trained(theirs, name), strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         np.testing.assert_allclose(got, want, 1e-9)
+
+
+@both
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_state_keeps_the_order_of_the_parameters(torch: Any, name: str) -> None:
+    kinds = torch.complex64, torch.float32, torch.complex128, torch.float64, torch.complex64
+    params = [torch.ones(2, dtype=kind, requires_grad=True) for kind in kinds]
+    optimizer = getattr(torch.optim, name)(params, **OPTIMIZERS[name])
+    for p in params[1:]:
+        p.grad = torch.ones_like(p)
+    optimizer.step()
+    params[0].grad = torch.ones_like(params[0])
+    optimizer.step()
+    assert list(optimizer.state_dict()["state"]) == ([0, 1, 2, 3, 4] if name == "Adagrad" else [1, 2, 3, 4, 0])
 
 
 @pytest.mark.oracle

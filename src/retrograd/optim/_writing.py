@@ -96,6 +96,7 @@ def pairs(x: Any) -> Any:
 @contextmanager
 def as_pairs(state: Any, params: list[Any]) -> Iterator[list[Any]]:
     """`params` with complex ones, their gradients and state shown as pairs of real numbers; the state is complex again after."""
+    known = set(state)
     stand_ins: list[Any] = []
     for p in params:
         if p.array.dtype.kind != "c":
@@ -109,7 +110,10 @@ def as_pairs(state: Any, params: list[Any]) -> Iterator[list[Any]]:
         stand_ins.append(stand_in)
     yield stand_ins
     for p, stand_in in zip(params, stand_ins):
-        if p is not stand_in and stand_in in state:
+        if p is stand_in:
+            if p not in known and p in state:               # behind the complex ones before it
+                state[p] = state.pop(p)
+        elif stand_in in state:
             shape = stand_in.array.shape
             state[p] = {k: shown(v, whole_of(v.array)) if isinstance(v, TensorBase) and v.array.shape == shape else v
                         for k, v in state.pop(stand_in).items()}

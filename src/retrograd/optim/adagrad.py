@@ -52,7 +52,8 @@ class Adagrad(Optimizer):
     def _begin(self, p: Any) -> None:
         state = self.state[p]
         state["step"] = scalar(0.0)
-        state["sum"] = wrap(np.full_like(p.array, self.defaults["initial_accumulator_value"], subok=False))
+        start = self.defaults["initial_accumulator_value"]
+        state["sum"] = wrap(np.full_like(p.array, complex(start, start) if p.is_complex() else start, subok=False))
 
     def share_memory(self) -> None:
         """Does nothing: memory is shared between threads, and not with other processes."""
