@@ -32,7 +32,7 @@ def lengths(value: Any, name: str) -> Any:
     return np.asarray(value, np.int64).reshape(-1)
 
 
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
+def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
              zero_infinity: bool = False) -> Any:
     """F.ctc_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     x: Any = log_probs

@@ -63,7 +63,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     return y if p else y + gaps[:, :0].sum(1)           # a count has no gradient, pdist's are zeros
 
 
-def cosine_embedding_loss(
+def F_cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
@@ -71,7 +71,11 @@ def cosine_embedding_loss(
 
     inputs (N, C) or (C,)   target (N,) or ()
     """
-    kind = kind_of(reduction, size_average, reduce)
+    return cosine_embedding_loss(input1, input2, target, margin, kind_of(reduction, size_average, reduce))
+
+
+def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+    """F.cosine_embedding_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     a, b = tensor(input1, "cosine_embedding_loss", "input1"), tensor(input2, "cosine_embedding_loss", "input2", 2)
     t = tensor(target, "cosine_embedding_loss", "target", 3).array
     if t.ndim > 1:
@@ -91,19 +95,23 @@ def cosine_embedding_loss(
     zeros = wrap(np.zeros_like(cosine.array))
     same = choose.where(t == 1, arith.sub(1.0, cosine), zeros)
     other = choose.where(t == -1, above(number.sub_number(cosine, float(margin))), zeros)
-    return reduced(arith.add(same, other), kind)
+    return reduced(arith.add(same, other), reduction)
 
 
 def sum_last(x: Any, at: int) -> Any:
     return sums.sum_dims(x, (at,), False)
 
 
-def margin_ranking_loss(
+def F_margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
     """max(0, -target * (input1 - input2) + margin), target 1 or -1."""
-    kind = kind_of(reduction, size_average, reduce)
+    return margin_ranking_loss(input1, input2, target, margin, kind_of(reduction, size_average, reduce))
+
+
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+    """F.margin_ranking_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     a, b = tensor(input1, "margin_ranking_loss", "input1"), tensor(input2, "margin_ranking_loss", "input2", 2)
     t = tensor(target, "margin_ranking_loss", "target", 3)
     if not a.array.ndim == b.array.ndim == t.array.ndim:
@@ -111,10 +119,10 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {_size.of(a.array.shape)}, input2: {_size.of(b.array.shape)}, target: {_size.of(t.array.shape)} ")
     apart = arith.sub(a, b)
-    return reduced(above(number.add_number(arith.mul(arith.neg(t), apart), float(margin))), kind)
+    return reduced(above(number.add_number(arith.mul(arith.neg(t), apart), float(margin))), reduction)
 
 
-def triplet_margin_loss(
+def F_triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
@@ -125,6 +133,14 @@ def triplet_margin_loss(
     kind = kind_of(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    return triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, kind)
+
+
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
+    reduction: int = 0,
+) -> Any:
+    """F.triplet_margin_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     margin = float(margin)
     a, b, c = (tensor(x, "triplet_margin_loss", n, i) for i, (x, n) in enumerate(
         ((anchor, "anchor"), (positive, "positive"), (negative, "negative")), 1))
@@ -132,7 +148,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(a, b, p, eps), pairwise_distance(a, c, p, eps)
     if swap:
         far = choose.minimum(far, pairwise_distance(b, c, p, eps))
-    return reduced(above(arith.sub(number.add_number(near, margin), far)), kind)
+    return reduced(above(arith.sub(number.add_number(near, margin), far)), reduction)
 
 
 def same_dims(a: Any, b: Any, c: Any) -> None:

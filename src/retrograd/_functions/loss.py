@@ -52,7 +52,7 @@ def older_reduction(size_average: bool | None, reduce: bool | None) -> str:
 
 
 def reduced(y: Any, kind: int) -> Any:
-    return y if kind == loss.NONE else sums.mean(y) if kind == loss.MEAN else sums.sum(y)
+    return sums.mean(y) if kind == loss.MEAN else sums.sum(y) if kind == loss.SUM else y
 
 
 def floats(kernel: str, *xs: TensorBase) -> None:
@@ -207,7 +207,11 @@ def fitting(w: Any, a: Any) -> Any:
     return w
 
 
-def binary_cross_entropy_with_logits(
+# NOTE [Losses of torch]
+# Seven losses stand in torch, too, where `reduction` is a number.  PyTorch's parser reads its default, Mean, as 0: nothing is
+# reduced, and so it is with any number but 1, the mean, and 2, the sum.  `F_x` is the x of nn.functional.
+
+def F_binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean", pos_weight: Any = None,
 ) -> Any:
@@ -215,7 +219,14 @@ def binary_cross_entropy_with_logits(
 
     (*) and (*) -> (), or (*) with reduction="none"; weights broadcast.  ValueError for other shapes.
     """
-    kind = kind_of(reduction, size_average, reduce)
+    return binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind_of(reduction, size_average, reduce))
+
+
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0,
+) -> Any:
+    """F.binary_cross_entropy_with_logits with reduction 0 (none), 1 (mean) or 2 (sum)."""
+    kind = reduction if reduction in (loss.MEAN, loss.SUM) else loss.NONE
     x = tensor(input, "binary_cross_entropy_with_logits")
     t = tensor(target, "binary_cross_entropy_with_logits", "target", 2)
     a, b = x.array, t.array
@@ -257,7 +268,7 @@ def complex_targets(x: TensorBase, t: TensorBase, weight: Any) -> Any:
     return y if weight is None else arith.mul(y, wrap(weight))
 
 
-def kl_div(
+def F_kl_div(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
@@ -265,7 +276,6 @@ def kl_div(
 
     "batchmean" divides the sum by the length of dim 0, which is the divergence.   Kullback and Leibler 1951
     """
-    x, t = tensor(input, "kl_div"), tensor(target, "kl_div", "target", 2)
     if size_average is not None or reduce is not None:
         kind = kind_of(reduction, size_average, reduce)
     else:
@@ -275,6 +285,15 @@ def kl_div(
                 "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
                 "behave the same as 'batchmean' in the next major release.")
         kind = loss.SUM if reduction == "batchmean" else kind_of(reduction)
+    y = kl_div(input, target, kind, log_target=log_target)
+    if reduction == "batchmean" and input.array.ndim:
+        return arith.div(y, input.array.shape[0])
+    return y
+
+
+def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
+    """F.kl_div with reduction 0 (none), 1 (mean) or 2 (sum)."""
+    x, t = tensor(input, "kl_div"), tensor(target, "kl_div", "target", 2)
     if x.array.dtype.kind in "iub" or t.array.dtype.kind in "iub":
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if "c" in (x.array.dtype.kind, t.array.dtype.kind):
@@ -283,19 +302,20 @@ def kl_div(
         y = arith.mul(pointwise.exp(t), arith.sub(t, x))
     else:
         y = arith.sub(xlogy(t, t), arith.mul(t, x))
-    y = reduced(y, kind)
-    if reduction == "batchmean" and x.array.ndim:
-        return arith.div(y, x.array.shape[0])
-    return y
+    return reduced(y, reduction)
 
 
-def poisson_nll_loss(
+def F_poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
     """exp(input) - target * input, or input - target * log(input + eps); full: plus Stirling's term for target > 1."""
+    return poisson_nll_loss(input, target, log_input, full, eps, kind_of(reduction, size_average, reduce))
+
+
+def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
+    """F.poisson_nll_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     x, t = tensor(input, "poisson_nll_loss"), tensor(target, "poisson_nll_loss", "target", 2)
-    kind = kind_of(reduction, size_average, reduce)
     if log_input:
         y = arith.sub(pointwise.exp(x), arith.mul(t, x))
     else:
@@ -304,7 +324,7 @@ def poisson_nll_loss(
         half = number.mul_number(pointwise.log(number.mul_number(t, 2 * math.pi)), 0.5)
         term = arith.add(arith.sub(arith.mul(t, pointwise.log(t)), t), half)
         y = arith.add(y, choose.masked_fill(term, t.array <= 1, 0.0))
-    return reduced(y, kind)
+    return reduced(y, reduction)
 
 
 def gaussian_nll_loss(
@@ -351,12 +371,16 @@ def above(y: Any) -> Any:
     return rounding.ClampMinBackward0(0).run(y)
 
 
-def hinge_embedding_loss(
+def F_hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
     """input where target is 1, max(0, margin - input) where it is -1; input and target broadcast."""
-    kind = kind_of(reduction, size_average, reduce)
+    return hinge_embedding_loss(input, target, margin, kind_of(reduction, size_average, reduce))
+
+
+def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
+    """F.hinge_embedding_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
     x, t = tensor(input, "hinge_embedding_loss"), tensor(target, "hinge_embedding_loss", "target", 2).array
     promote.check_broadcast(t, x.array)
     zeros = wrap(np.zeros_like(x.array))
@@ -368,11 +392,11 @@ def hinge_embedding_loss(
     check_number(gap, x.array.dtype)
     other = choose.where(t != 1, above(arith.sub(gap, x)), zeros)
     y = arith.add(other, choose.where(t != -1, x, zeros))
-    if kind == loss.MEAN and y.array.dtype.kind not in "fV":
+    if reduction == loss.MEAN and y.array.dtype.kind not in "fV":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             + names.SCALAR[y.array.dtype.name])
-    return reduced(y, kind)
+    return reduced(y, reduction)
 
 
 def soft_margin_loss(

@@ -19,7 +19,7 @@ from .._functions.pool import avg_pool3d as avg_pool3d
 from .._functions.norm import batch_norm as batch_norm
 from .._functions.products import bilinear as bilinear
 from .._functions.loss import binary_cross_entropy as binary_cross_entropy
-from .._functions.loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from .._functions.loss import F_binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .._functions.activation import celu as celu
 from .._functions.activation import celu_ as celu_
 from .._functions.resize import channel_shuffle as channel_shuffle
@@ -30,7 +30,7 @@ from .._functions.rarely import conv_tbc as conv_tbc
 from .._functions.conv import conv_transpose1d as conv_transpose1d
 from .._functions.conv import conv_transpose2d as conv_transpose2d
 from .._functions.conv import conv_transpose3d as conv_transpose3d
-from .._functions.distance import cosine_embedding_loss as cosine_embedding_loss
+from .._functions.distance import F_cosine_embedding_loss as cosine_embedding_loss
 from .._functions.distance import cosine_similarity as cosine_similarity
 from .._functions.loss_classes import cross_entropy as cross_entropy
 from .._functions.ctc import F_ctc_loss as ctc_loss
@@ -59,11 +59,11 @@ from .._functions.activation import hardsigmoid as hardsigmoid
 from .._functions.activation import hardswish as hardswish
 from .._functions.activation import hardtanh as hardtanh
 from .._functions.activation import hardtanh_ as hardtanh_
-from .._functions.loss import hinge_embedding_loss as hinge_embedding_loss
+from .._functions.loss import F_hinge_embedding_loss as hinge_embedding_loss
 from .._functions.loss import huber_loss as huber_loss
 from .._functions.norm import instance_norm as instance_norm
 from .._functions.resize import interpolate as interpolate
-from .._functions.loss import kl_div as kl_div
+from .._functions.loss import F_kl_div as kl_div
 from .._functions.loss import l1_loss as l1_loss
 from .._functions.norm import layer_norm as layer_norm
 from .._functions.activation import leaky_relu as leaky_relu
@@ -76,7 +76,7 @@ from .._functions.activation import logsigmoid as logsigmoid
 from .._functions.pool import lp_pool1d as lp_pool1d
 from .._functions.pool import lp_pool2d as lp_pool2d
 from .._functions.pool import lp_pool3d as lp_pool3d
-from .._functions.distance import margin_ranking_loss as margin_ranking_loss
+from .._functions.distance import F_margin_ranking_loss as margin_ranking_loss
 from .._functions.pool import max_pool1d as max_pool1d
 from .._functions.pool import max_pool1d_with_indices as max_pool1d_with_indices
 from .._functions.pool import max_pool2d as max_pool2d
@@ -100,7 +100,7 @@ from .._functions.distance import pairwise_distance as pairwise_distance
 from .._functions.distance import pdist as pdist
 from .._functions.resize import pixel_shuffle as pixel_shuffle
 from .._functions.resize import pixel_unshuffle as pixel_unshuffle
-from .._functions.loss import poisson_nll_loss as poisson_nll_loss
+from .._functions.loss import F_poisson_nll_loss as poisson_nll_loss
 from .._functions.activation import prelu as prelu
 from .._functions.activation import relu as relu
 from .._functions.activation import relu6 as relu6
@@ -122,7 +122,7 @@ from .._functions.activation import softsign as softsign
 from .._functions.activation import tanhshrink as tanhshrink
 from .._functions.activation import threshold as threshold
 from .._functions.activation import threshold_ as threshold_
-from .._functions.distance import triplet_margin_loss as triplet_margin_loss
+from .._functions.distance import F_triplet_margin_loss as triplet_margin_loss
 from .._functions.distance import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from .._functions.conv import F_unfold as unfold
 from .._functions.resize import upsample as upsample

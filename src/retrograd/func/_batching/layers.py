@@ -160,7 +160,7 @@ ELEMENTWISE = {
 
 def elementwise_loss(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     at = ELEMENTWISE[name]
-    if len(args) > 3 or any(kwargs.get(k) is not None for k in ("size_average", "reduce")):
+    if func is getattr(F, name, None) or len(args) > 3 or any(kwargs.get(k) is not None for k in ("size_average", "reduce")):
         raise Loop
     reduction = argument(args, kwargs, at, "reduction", "mean")
     x, target = args[0], args[1] if len(args) > 1 else kwargs["target"]
