@@ -621,3 +621,20 @@ def test_numpys_warning_escapes_from_no_assignment(torch: Any) -> None:
     x[[0]] = 2 + 0j
     x.masked_fill_(x < 2, 3 + 0j)
     assert x.tolist() == [2, 3]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 9, 300])
+@np.errstate(all="ignore")
+def test_powers_of_zero_and_infinity_are_pytorchs(dtype: str, n: int) -> None:
+    theirs = pytest.importorskip("torch")
+    inf, nan = float("inf"), float("nan")
+    numbers = [0j, 1 + 0j, complex(inf, 0), complex(-inf, 0), complex(0, inf), complex(inf, inf), complex(nan, 0)]
+    for a in numbers:
+        for b in [0j, 1 + 0j, 2 + 0j, 3 + 0j, 4 + 0j, -1 + 0j, -2 + 0j, 0.5 + 0j, -0.5 + 0j, 1j, complex(inf, 0)]:
+            found = []
+            for torch in (retrograd, theirs):
+                x, y = (torch.tensor([v] * n, dtype=getattr(torch, dtype)) for v in (a, b))
+                found.append([(x ** y)[0].item(), (a ** y)[0].item()])
+            np.testing.assert_allclose(found[0], found[1], 1e-5, 1e-5, err_msg=f"{a} ** {b}")

@@ -55,14 +55,26 @@ def power(a: Any, b: Any) -> Array:
     """a ** b; one of them may be a number."""
     many: Array = a if np.ndim(a) else b
     if np.size(many) < MANY or np.shape(a) != np.shape(b) and np.ndim(a) and np.ndim(b) or many.dtype.char != "F":
-        return np.power(a, b)
+        return edged_power(a, b)
     y: Array = np.empty_like(many)
     w = np.empty(y.shape, np.complex128)
     log(np.asarray(a), w)
     exp(w * b, y)
     odd = odd_places(y)
     if odd is not None:
-        y[odd] = np.power(a[odd] if np.ndim(a) else a, b[odd] if np.ndim(b) else b)
+        y[odd] = edged_power(a[odd] if np.ndim(a) else a, b[odd] if np.ndim(b) else b)
+    return y
+
+
+def edged_power(a: Any, b: Any) -> Array:
+    """np.power; of a complex 0 or infinity exp(b * log(a)), as PyTorch computes it."""
+    y: Array = np.power(a, b)
+    if y.dtype.kind == "c":
+        edge = (np.equal(a, 0) | ~np.isfinite(a) | ~np.isfinite(b)) & np.ones(y.shape, bool)
+        if edge.any():
+            with np.errstate(all="ignore"):
+                w = np.log(np.asarray(a, y.dtype)) * np.asarray(b, y.dtype)
+                y = np.where(edge, np.exp(w), y).astype(y.dtype)
     return y
 
 
