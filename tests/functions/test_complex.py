@@ -638,3 +638,10 @@ def test_powers_of_zero_and_infinity_are_pytorchs(dtype: str, n: int) -> None:
                 x, y = (torch.tensor([v] * n, dtype=getattr(torch, dtype)) for v in (a, b))
                 found.append([(x ** y)[0].item(), (a ** y)[0].item()])
             np.testing.assert_allclose(found[0], found[1], 1e-5, 1e-5, err_msg=f"{a} ** {b}")
+
+
+@both
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_vdot_keeps_an_infinite_part(torch: Any, dtype: str) -> None:
+    for a, b in ((complex(np.inf, 0), 1 + 0j), (1 + 0j, complex(np.inf, 0)), (complex(np.inf, 0), 1 + 1j)):
+        assert torch.vdot(*(torch.tensor([v], dtype=getattr(torch, dtype)) for v in (a, b))).item().real == np.inf
