@@ -35,6 +35,9 @@ GENERAL: tuple[str, ...] = (
     "x.conj() has memory of its own. An edit of either shows in the other, unless it is made through a NumPy array. "
     "After an edit of x, the grad_fn of x.conj() is AsStridedBackward0",
     "Complex gradients that are zero may differ in the sign of the zero",
+    "Sums with an infinite complex number keep the other part: x + y, x - y and addcmul, and so logdet of a singular "
+    "matrix; PyTorch makes it nan where the infinite one comes second",
+    "Optimizers take conjugated gradients of complex parameters; in PyTorch only SGD does",
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
     "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
     "A complex convolution is one node; PyTorch records several",
@@ -130,7 +133,8 @@ GENERAL: tuple[str, ...] = (
     "tensors",
     "Memory formats have no effect: memory_format=torch.channels_last is accepted, but elements stay in C order. "
     "stride() therefore differs, and with it which view() is possible afterwards; is_contiguous() reports C order "
-    "whatever the format",
+    "whatever the format. torch.fft of a transposed tensor keeps its order of strides; in PyTorch that follows the dims "
+    "transformed",
     "__torch_function__ is called before arguments are checked; for functions in C PyTorch checks them first. "
     "Functions made of several calls (optimizer steps, torch.save, nn.init) report fewer or other calls than "
     "PyTorch's",
