@@ -151,6 +151,12 @@ def test_what_gloo_does_wrong_or_refuses() -> None:
 
 @needs_mpi
 @pytest.mark.once
+def test_works_that_nobody_keeps_write_into_no_other_tensors() -> None:
+    assert ours(2, "dropped.py").stdout.count("as expected\n") == 2
+
+
+@needs_mpi
+@pytest.mark.once
 def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_numbers() -> None:
     """Who only sends, as the root of a broadcast, may be through before the other rank has begun."""
     said = ours(2, "mismatched.py").stdout

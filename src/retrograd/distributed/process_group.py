@@ -83,6 +83,9 @@ class ProcessGroup:
         try:
             over = soon(request.Test)
         except BaseException as error:
+            if not isinstance(error, Exception):            # it goes on
+                Work(self, name, [request], outputs)
+                raise
             self.watch.leave()
             self.compare(number)
             raise of_backend(error) from None

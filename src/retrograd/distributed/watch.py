@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .errors import DistBackendError
+from .work import dropped, sweep
 
 SLOT = struct.Struct("=qqqqd32s216s")      # process, state, group, number of the call, when, its name, line of the program
 STATE = struct.Struct("=qqqd32s")          # what changes with each call
@@ -86,6 +87,8 @@ class Watch:
 
     def enter(self, group: Any, name: str) -> None:
         """This rank begins a collective of `group`."""
+        if dropped:
+            sweep()
         self.under_way += 1
         if self.page is not None:
             STATE.pack_into(self.page, self.at + 8, WAITING, group.number, group.calls, time.time(), name.encode()[:32])

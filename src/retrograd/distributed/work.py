@@ -3,11 +3,19 @@
 NOTE [Who makes progress]
 No thread of ours moves messages: MPI does while somebody asks it (Test), so waiting is asking. That leaves the processors to
 the program, and an error, a timeout and Ctrl-C reach the thread that waits.
+
+NOTE [Works that nobody keeps]
+MPI reads and writes a work's buffers until its requests are complete, whoever keeps the Work. So one that is dropped before is
+kept in `dropped`; each later call of this process asks for those that are complete. At exit, what is still under way gets a
+little time, and is never freed after that: MPI goes on until it has ended itself.
 """
 from __future__ import annotations
 
+import atexit
+import ctypes
 import os
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -18,6 +26,7 @@ from .errors import of_backend
 EAGER = 100             # questions before other processes get a turn
 PATIENT = 0.02          # seconds of waiting after which it sleeps between questions
 LOOK = 0.2              # seconds between looks at what the other ranks do
+LAST = 1.0              # seconds at exit for works that nobody has waited for
 give_way = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
@@ -38,8 +47,34 @@ def soon(test: Callable[[], bool]) -> bool:
     return False
 
 
+dropped: list[Work] = []                        # not over, and nobody else has them
+under_way: Any = weakref.WeakSet()              # works that may not be over
+
+
+def sweep() -> None:
+    """Let go of the works in `dropped` that are over."""
+    some = dropped[:]
+    del dropped[:len(some)]
+    dropped.extend(work for work in some if not work.is_completed())
+
+
+def settle() -> None:
+    """The program is over: what nobody has waited for is over soon, or is never freed."""
+    left = [*under_way]
+    end = time.monotonic() + LAST
+    while (left := [work for work in left if not work.is_completed()]) and time.monotonic() < end:
+        time.sleep(1e-3)
+    for work in left:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(work))
+
+
+atexit.register(settle)
+
+
 class Work:
     """A collective under way, as async_op=True returns it: wait(), is_completed(), result(), get_future()."""
+
+    _done = True                                # until it has requests
 
     def __init__(self, group: Any, name: str, requests: Sequence[Any], outputs: list[Any],
                  finish: Callable[[], None] | None = None, source: int | None = None, number: int = 0) -> None:
@@ -51,6 +86,11 @@ class Work:
         self._done = False
         self._limit: timedelta | None = None    # instead of the group's timeout
         self._future: Future[Any] | None = None
+        under_way.add(self)
+
+    def __del__(self) -> None:
+        if not self._done:
+            dropped.append(self)
 
     def is_completed(self) -> bool:
         """Has it finished?  Asking also moves it on."""
@@ -106,6 +146,7 @@ class Work:
 
     def _end(self) -> None:
         self._done = True
+        under_way.discard(self)
         self._requests.clear()
         try:
             self._group.compare(self._number)
