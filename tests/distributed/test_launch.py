@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from retrograd.cli.launch import Ranks, report
+from retrograd.cli import launch
+from retrograd.cli.launch import CannotLaunch, Ranks, report
 from retrograd.distributed.environment import free_port
 from retrograd.distributed.watch import lives
 
@@ -226,6 +227,18 @@ def test_ranks_started_by_hand_meet_and_those_that_cannot_are_told_how(tmp_path:
                                            "d.init_process_group(timeout=datetime.timedelta(seconds=1))\n")
         done = ended([sys.executable, "-m", "retrograd", "run", str(tmp_path / "alone.py")], 60, told | {"RANK": "0"}, 1)
         assert text in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("n, options", [(100_000, ()), (10**20 - 1, ()), (10**20 - 1, ("-f", "hosts"))])
+def test_more_ranks_than_a_machine_bears_are_refused_before_mpiexec(
+        n: int, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def never() -> str:
+        raise AssertionError("too late")
+
+    monkeypatch.setattr(launch, "mpiexec", never)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with pytest.raises(CannotLaunch, match=f"^{n} ranks are too many: {2**31 - 1 if options else 128} are the most"):
+        launch.launch(n, ["x.py"], options)
 
 
 def test_what_cannot_be_launched_is_said() -> None:

@@ -27,6 +27,8 @@ GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
 AGAIN = re.compile(rb"^(\[\d+\] )(.*)\1$")    # the rank once more, before an end of line that was written by itself
+CROWD = 64              # ranks for each processor, unless mpiexec has options, such as hosts
+MOST = 2**31 - 1        # mpiexec starts another number of ranks instead of more
 HIGH = 512              # a descriptor above those that a rank inherits
 CODE = re.compile(rb"EXIT CODE: (\d+)")
 NONE = """found no mpiexec: pip install retrograd[mpi] brings one, with MPI and mpi4py.
@@ -42,6 +44,10 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
 
     options  of mpiexec's, as they are
     """
+    most = MOST if options else CROWD * (os.cpu_count() or 1)
+    if n > most:
+        raise CannotLaunch(f"{n} ranks are too many: {most} are the most" + " on this machine, unless --mpiexec says where "
+                           "others run" * (not options))
     program = mpiexec()
     with tempfile.TemporaryDirectory(prefix="retrograd-launch-") as folder:
         command = [program, *tagged(program), "-n", str(n), *options, sys.executable, "-m", "retrograd", "run", *arguments]
