@@ -20,5 +20,19 @@ assert bits.tolist() == [True, False, True]
 work = d.all_reduce(torch.ones(2, dtype=torch.int16), op=d.ReduceOp.MAX, async_op=True)
 assert work.result()[0].tolist() == [1, 1]
 assert d.split_group(None, [[0], [1]]).size() == 1 and d.all_reduce(torch.ones(1), d._make_nccl_premul_sum(3.0)) is None
+across = [torch.arange(6.0).reshape(2, 3).t() + 10 * i for i in range(n)]       # no elements one after the other
+mine = torch.zeros(2, 3).t()
+for call, got in (
+    (lambda: d.scatter(mine, across if r == 0 else None), across[r]),
+    (lambda: d.reduce_scatter(mine, across), n * across[r]),
+    (lambda: d.broadcast(mine if r else across[1], 0), across[1] if r else mine),
+    (lambda: d.recv(mine, 0) if r else d.send(across[0], 1), across[0] if r else mine),
+    (lambda: d.all_to_all([mine, torch.zeros(2, 3).t()], across), across[r]),
+    (lambda: d.all_gather([mine, torch.zeros(2, 3).t()], across[r]), across[0]),
+    (lambda: d.gather(across[r], [torch.zeros(2, 3).t(), mine] if r == 0 else None), mine if r else across[1]),
+):
+    mine[:] = -1
+    call()
+    assert mine.tolist() == got.tolist()
 d.destroy_process_group()
 print("as expected")

@@ -11,6 +11,8 @@ CALLS = {
     "operation": lambda: d.all_reduce(torch.ones(4), op=(d.ReduceOp.SUM, d.ReduceOp.MAX)[r]),
     "root": lambda: d.broadcast(torch.ones(4), r),
     "gathered": lambda: d.all_gather([torch.ones(4 + r)] * 2, torch.ones(4 + r)),
+    "scattered": lambda: d.scatter(torch.ones(4 + r), None if r else [torch.ones(4)] * 2),
+    "reduced": lambda: d.reduce_scatter(torch.ones(4 + r), [torch.ones(4 + r)] * 2),
     "later": lambda: d.all_reduce(torch.ones(4 + r), async_op=True).wait(),
     "name": lambda: d.barrier() if r else d.all_reduce(torch.ones(1)),
 }

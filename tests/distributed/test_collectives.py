@@ -160,15 +160,18 @@ def test_works_that_nobody_keeps_write_into_no_other_tensors() -> None:
 def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_numbers() -> None:
     """Who only sends, as the root of a broadcast, may be through before the other rank has begun."""
     said = ours(2, "mismatched.py").stdout
+    first = "root: nothing", "scattered: nothing"
     for name, what in {
         "size": "all_reduce of 16 bytes of float32, SUM", "dtype": "all_reduce of 16 bytes of float32, SUM",
         "operation": "all_reduce of 16 bytes of float32, SUM", "root": "broadcast of 16 bytes of float32, rank 0's",
+        "scattered": "scatter of 16 bytes of float32, rank 0's", "reduced": "reduce_scatter of 32 bytes of float32, SUM",
         "gathered": "all_gather of 16 bytes of float32", "later": "all_reduce of 16 bytes of float32, SUM",
         "name": "all_reduce of 4 bytes of float32, SUM",
     }.items():
-        lines = [line for line in said.splitlines() if line.startswith(f"{name}: ") and line != "root: nothing"]
-        assert len(lines) >= 1 + (name != "root") and all("ranks took different branches" in line and f"{what} in rank 0" in line
-                                       and "in rank 1" in line for line in lines), said
+        lines = [line for line in said.splitlines() if line.startswith(f"{name}: ") and line not in first]
+        assert len(lines) >= 1 + (name not in ("root", "scattered")) and all(
+            "ranks took different branches" in line and f"{what} in rank 0" in line and "in rank 1" in line
+            for line in lines), said
     assert said.count("short: DistBackendError: Message truncated") == 1
     assert said.count("tag: RuntimeError: Tag must be at most ") == said.count("kind: TypeError: ") == 2
     assert said.count("destroyed: Default process group has not been initialized") == 2

@@ -219,7 +219,7 @@ def scatter(tensor: Any, scatter_list: Any = None, src: int | None = None, group
     if pg.place == root:
         of_right_number("scatter", "input", scatter_list, pg.n)
         checks.shapes("scatter", scatter_list, tensor.shape)
-        sent = np.stack([one.array for one in scatter_list])
+        sent = checks.block(np.stack([one.array for one in scatter_list]))  # of transposed ones it is transposed
     return pg.run(async_op, "scatter", pg.comm.Iscatter, (None if sent is None else checks.plain(sent), checks.plain(got)),
                   [tensor], writing([tensor], lambda: [got]), got.nbytes, root=root)
 

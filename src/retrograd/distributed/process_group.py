@@ -13,7 +13,8 @@ from .watch import Watch
 from .work import Work, listening, soon
 
 default_pg_timeout = timedelta(minutes=30)
-OF_ONE_SIZE = {"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "gather", "reduce"}
+OF_ONE_SIZE = {"all_reduce", "all_reduce_coalesced", "all_gather", "all_gather_into_tensor", "broadcast", "gather", "reduce",
+               "reduce_scatter", "reduce_scatter_tensor", "scatter"}
 MOST_SAID = 1000
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 
