@@ -34,5 +34,11 @@ for call, got in (
     mine[:] = -1
     call()
     assert mine.tolist() == got.tolist()
+for longer, got in ((torch.full((3,), -1.0), [1, 1, -1]), (torch.full((2, 2), -1.0).t(), [[1, 1], [-1, -1]])):
+    if r == 0:
+        d.send(torch.ones(2), 1)
+    else:
+        d.recv(longer, 0)
+        assert longer.tolist() == got
 d.destroy_process_group()
 print("as expected")

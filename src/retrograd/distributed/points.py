@@ -72,7 +72,15 @@ def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, 
     pg.calls += 1
     pg.watch.enter(pg, "recv")
     request = pg.comm.Irecv(checks.plain(got), source=pg.mpi.ANY_SOURCE if anybody else source, tag=tag)
-    return Received(pg, "recv", request, [tensor], writing([tensor], lambda: [got]), source, pg.mpi.Status())
+    status, byte = pg.mpi.Status(), pg.mpi.BYTE
+
+    def values() -> list[Any]:
+        came = status.Get_count(byte) // got.itemsize
+        if came < got.size:                     # a shorter message leaves the rest as it is
+            got.reshape(-1)[came:] = tensor.array.reshape(-1)[came:]
+        return [got]
+
+    return Received(pg, "recv", request, [tensor], writing([tensor], values), source, status)
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
