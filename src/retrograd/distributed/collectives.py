@@ -22,6 +22,7 @@ from .stores import fits
 from .work import Work
 
 Array = Any
+UNLIKE = "ProcessGroupGloo::alltoall: input and output tensors must have the same size"
 
 
 def writing(given: Sequence[Any], values: Callable[[], Any]) -> Callable[[], None]:
@@ -287,9 +288,48 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
     sent = np.concatenate([one.array.reshape(-1) for one in input_tensor_list])
     sizes = [one.array.size for one in output_tensor_list]
     got = np.empty(sum(sizes), sent.dtype)
-    return pg.run(async_op, "all_to_all", pg.comm.Ialltoallv, (
-        [checks.plain(sent), [one.array.size for one in input_tensor_list]], [checks.plain(got), sizes]),
-        list(output_tensor_list), writing(output_tensor_list, lambda: parts(got, sizes)), sent.nbytes)
+    return exchange("all_to_all", pg, (sent, [one.array.size for one in input_tensor_list]), (got, sizes), output_tensor_list,
+                    lambda: parts(got, sizes), async_op)
+
+
+def exchange(name: str, pg: ProcessGroup, sent: tuple[Array, list[int]], got: tuple[Array, list[int]], outputs: Sequence[Any],
+             values: Callable[[], Any], async_op: bool) -> Work | None:
+    """Send consecutive parts of these sizes; RuntimeError where a rank sends fewer or more elements than another expects.
+
+    MPI may cut what is longer and say nothing, so the sizes are sent, too.
+    """
+    if sent[1][pg.place] != got[1][pg.place]:
+        raise RuntimeError(UNLIKE)
+    mine, come = np.array(sent[1], np.int64), np.array(got[1], np.int64)
+    write = writing(outputs, values)
+
+    def begin(send: list[Any], receive: list[Any]) -> Any:
+        return Both(pg.comm.Ialltoallv([mine, [1] * pg.n], [come, [1] * pg.n]), pg.comm.Ialltoallv(send, receive))
+
+    def finish() -> None:
+        for rank, (wanted, count) in enumerate(zip(got[1], come.tolist(), strict=True)):
+            if wanted != count:
+                raise RuntimeError(f"{UNLIKE}: rank {pg.ranks[rank]} sent {count} elements to rank {pg.ranks[pg.place]}, which "
+                                   f"expected {wanted}")
+        write()
+
+    return pg.run(async_op, name, begin, ([checks.plain(sent[0]), sent[1]], [checks.plain(got[0]), got[1]]), list(outputs),
+                  finish, sent[0].nbytes)
+
+
+class Both:
+    """Two requests as one."""
+
+    def __init__(self, *requests: Any) -> None:
+        self.requests = list(requests)
+
+    def Test(self) -> bool:
+        """Are both complete?"""
+        while self.requests:
+            if not self.requests[0].Test():
+                return False
+            del self.requests[0]
+        return True
 
 
 def all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
@@ -303,9 +343,7 @@ def all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None, i
     pg = found(group)
     counts = [split(one, sizes, pg.n) for one, sizes in ((input, input_split_sizes), (output, output_split_sizes))]
     sent, got = checks.block(input.array), checks.block(output.array)
-    return pg.run(async_op, "all_to_all_single", pg.comm.Ialltoallv, (
-        [checks.plain(sent), counts[0]], [checks.plain(got), counts[1]]), [output], writing([output], lambda: [got]),
-        sent.nbytes)
+    return exchange("all_to_all_single", pg, (sent, counts[0]), (got, counts[1]), [output], lambda: [got], async_op)
 
 
 def split(one: Any, sizes: Any, n: int) -> list[int]:

@@ -154,7 +154,10 @@ class Work:
             self._error = error
         finish, self._finish = self._finish, None
         if finish is not None and self._error is None:
-            finish()
+            try:
+                finish()
+            except Exception as error:
+                self._error = error
         self._group.watch.leave()
         if self._future is not None:
             self._tell(self._future)
