@@ -94,7 +94,7 @@ def view_as_real_copy(input: Any) -> Any:
 
 
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None, layout: Any = None,
-              device: Any = None, pin_memory: Any = None) -> Any:
+              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """A tensor of `size` elements in a file; shared: edits are written to it, which is made or lengthened where needed."""
     kind, count = dtypes.to_numpy(dtype if dtype is not None else dtypes.get_default_dtype(), "from_file"), size or 0
     if shared:
@@ -107,8 +107,8 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
             f"file <{filename}> size <{os.path.getsize(filename)}> is smaller than the required mapping size "
             f"<{count * kind.itemsize}>")
     if not count:
-        return wrap(np.empty(0, kind))
-    return wrap(np.asarray(np.memmap(filename, kind, "r+" if shared else "c", shape=(count,))))
+        return wrap(np.empty(0, kind)).requires_grad_(requires_grad)
+    return wrap(np.asarray(np.memmap(filename, kind, "r+" if shared else "c", shape=(count,)))).requires_grad_(requires_grad)
 
 
 def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
