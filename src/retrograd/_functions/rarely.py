@@ -106,9 +106,9 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
         raise RuntimeError(
             f"file <{filename}> size <{os.path.getsize(filename)}> is smaller than the required mapping size "
             f"<{count * kind.itemsize}>")
-    if not count:
-        return wrap(np.empty(0, kind)).requires_grad_(requires_grad)
-    return wrap(np.asarray(np.memmap(filename, kind, "r+" if shared else "c", shape=(count,)))).requires_grad_(requires_grad)
+    array = np.asarray(np.memmap(filename, kind, "r+" if shared else "c", shape=(count,))) if count else np.empty(0, kind)
+    made: Any = wrap(array)
+    return made.requires_grad_(requires_grad)
 
 
 def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
