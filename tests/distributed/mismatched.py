@@ -42,6 +42,22 @@ for name, call in {                             # rank 0 sends 3 elements where 
         print(f"{name}: nothing", flush=True)
     except RuntimeError as error:
         print(f"{name}: {error}", flush=True)
+meta, two = torch.ones(2, device="meta"), [torch.full((2,), 7.0) for _ in range(2)]
+for name, call in {
+    "gathered": lambda: d.all_gather(two, meta), "into": lambda: d.all_gather_into_tensor(torch.zeros(4), meta),
+    "reduced": lambda: d.reduce_scatter_tensor(torch.zeros(1), meta), "list": lambda: d.reduce_scatter(two[0], [meta] * 2),
+    "all": lambda: d.all_to_all(two, [meta] * 2), "single": lambda: d.all_to_all_single(two[0], meta),
+    "coalesced": lambda: d.all_reduce_coalesced([two[0], meta]), "sent": lambda: d.send(meta, 1 - r),
+    "received": lambda: d.recv(meta, 1 - r), "one": lambda: d.gather(meta, two if r == 0 else None),
+    "each": lambda: d.scatter(two[0], [meta] * 2 if r == 0 else None),
+}.items():
+    try:
+        if r == 0 or name not in ("one", "each"):
+            call()
+            print(f"meta {name}: nothing", flush=True)
+    except RuntimeError as error:
+        assert "meta" in str(error) and [x.tolist() for x in two] == [[7, 7]] * 2
+        print(f"meta: {name}", flush=True)
 for _ in range(40):                             # more than a page remembers, with messages that only some ranks send
     if r == 0:
         d.send(torch.ones(1), 1)
