@@ -21,6 +21,8 @@ CALLS = [
 ]
 print(f"process {os.getpid()}\n", end="", flush=True)        # one write, also where Python does not buffer
 for i in range(50):
+    if i == point and how == "ahead" and r < n - 1:
+        d.broadcast(x, 0)                       # the root is through at once, and goes on to its next call
     if i == point and r == n - 1:
         if how == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -28,6 +30,9 @@ for i in range(50):
             raise ValueError("enough")
         if how == "exit":
             sys.exit(3)
+        if how == "ahead":
+            time.sleep(0.5)
+            d.barrier()
         if how == "branch":
             d.broadcast(x, 0)
         if how == "sleep":

@@ -92,6 +92,8 @@ def test_a_run_that_was_killed_goes_on_from_its_checkpoint_with_the_numbers_of_o
     ("exit", r"rank 1 \(process \d+\) has ended while rank 0 waits in all_reduce"),
     ("branch", r"ranks took different branches: call \d+ of group 0 is (all_reduce|broadcast) in rank \d at faults.py:\d+, and "
                r"(all_reduce|broadcast) in rank \d at faults.py:\d+"),
+    ("ahead", r"ranks took different branches: collective \d+ of group 0 is (broadcast .*|barrier) in rank \d, and "
+              r"(broadcast of 16 bytes of float32, rank 0's|barrier) in rank \d\n"),
     ("sleep", r"Timed out waiting 1000ms for all_reduce operation to complete\n\s+rank 0 waits in call \d+ of group 0, "
               r"all_reduce"),
 ])

@@ -126,9 +126,7 @@ class Watch:
 
     def differs(self, group: Any, number: int, mine: Any, other: Any, rank: int) -> None:
         if mine[:2] == other[:2] == (group.number, number):         # not of another group, nor 32 calls away
-            own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
-            self.fail(f"ranks took different branches: collective {number} of group {group.number} is {own} in rank {self.rank}, "
-                      f"and {its} in rank {rank}; what it gave is wrong", group)
+            self.fail(f"{self.differ(mine, other, rank)}; what it gave is wrong", group)
 
     def look(self, group: Any, name: str, number: int = 0) -> None:
         """This rank has waited for some time for the number-th collective: DistBackendError if it waits in vain."""
@@ -149,10 +147,25 @@ class Watch:
             if mine.state == WAITING and other and one.name != mine.name and "send" not in name and "recv" not in name:
                 self.fail(f"ranks took different branches: call {mine.call} of group {mine.group} is {mine.name} in rank "
                           f"{mine.rank} at {line}, and {one.name} in rank {one.rank} at {one.line}", group)
-        found = self.circle()
+        found = self.branches(group) or self.circle()
         if found and found == self.suspected:   # twice: the others may have been writing
             self.fail(found, group)
         self.suspected = found
+
+    def branches(self, group: Any) -> str:
+        """The first of this group's recent collectives that is another one in another rank, over or not."""
+        slots = [SLOT.size + i * TOLD.size for i in range(RECENT)]
+        for of, number, what in sorted(TOLD.unpack_from(self.page, self.at + slot) for slot in slots):
+            for rank in group.ranks if of == group.number and number else ():
+                other = TOLD.unpack_from(self.page, rank * ROOM + slots[number % RECENT])
+                if other[:2] == (of, number) and other[2] != what:
+                    return self.differ((of, number, what), other, rank)
+        return ""
+
+    def differ(self, mine: Any, other: Any, rank: int) -> str:
+        own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
+        return (f"ranks took different branches: collective {mine[1]} of group {mine[0]} is {own} in rank {self.rank}, and {its} "
+                f"in rank {rank}")
 
     def circle(self) -> str:
         """Ranks of different groups, from this one on, of which each waits for the next to begin a collective.
