@@ -1,5 +1,6 @@
-/* Complex numbers, which lie as pairs of real ones.  Products and quotients are rounded as PyTorch rounds them: products in four steps, quotients by Smith's method
-   (Algorithm 116, 1962), where the divisor's greater part divides the other, so that nothing overflows on the way. */
+/* Complex numbers, which lie as pairs of real ones.  Products and quotients are rounded as PyTorch rounds them: products in four
+   steps, quotients by Smith's method (Algorithm 116, 1962), where the divisor's greater part divides the other, so that nothing
+   overflows on the way. */
 
 #include "kernel.h"
 #include "kernels.h"
