@@ -246,6 +246,7 @@ def test_modes_inside_an_exported_module_are_refused() -> None:
     for f in (half, still):
         with pytest.raises(RuntimeError, match="turns gradients or autocast"):
             export(Called(f), (torch.ones(2, 2),))
+    assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
 
 
 @pytest.mark.parametrize("shapes", [

@@ -174,8 +174,6 @@ class Recorder(TorchFunctionMode):
         if name == "__get__":
             name = above.pop()
             above += ["__get__"]
-        if modes() != self.mode:
-            self.read("mode")
         if func in DERIVATIVES:
             raise Refused("the program takes a derivative, which no node can stand for")
         plain_args, plain_kwargs = plain(args), plain(kwargs)
@@ -186,6 +184,8 @@ class Recorder(TorchFunctionMode):
         result = func(*plain_args, **plain_kwargs)
         if name != "__setitem__" and not any(isinstance(x, Tensor) for x in tree_leaves(result)):
             return self.size(name, args, result) if self.sizes else result
+        if modes() != self.mode:                # not before: the end of a block is a call, too
+            self.read("mode")
         if above[-1:] == ["__get__"]:
             if name in ASKED:
                 return result
