@@ -46,6 +46,13 @@ def test_a_program_for_torchrun_runs_unchanged_and_its_lines_say_their_ranks(tmp
         f"[{i}] {line}" for i in range(3) for line in ("and more", f"rank {i} ['-n', '5'] ")]
 
 
+def test_lines_of_several_ranks_do_not_mix(tmp_path: Path) -> None:
+    (tmp_path / "say.py").write_text("for i in range(200): print('a', i, '\\nb', 'c', flush=i % 2 == 0)\n")
+    done = launched("-n", "3", str(tmp_path / "say.py"))
+    lines = done.stdout.splitlines()
+    assert sorted(lines) == sorted(line for r in range(3) for i in range(200) for line in (f"[{r}] a {i} ", f"[{r}] b c"))
+
+
 def test_a_rank_that_raises_ends_all_with_its_traceback() -> None:
     done = launched("-n", "2", str(HERE / "faults.py"), "7", "raise", status=1)
     assert "[1] ValueError: enough" in done.stderr and "[0] end" not in done.stdout

@@ -26,7 +26,6 @@ from ..distributed.environment import ends_with_us, free_port
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
-AGAIN = re.compile(rb"^(\[\d+\] )(.*)\1$")    # the rank once more, before an end of line that was written by itself
 CROWD = 64              # ranks for each processor, unless mpiexec has options, such as hosts
 MOST = 2**31 - 1        # mpiexec starts another number of ranks instead of more
 HIGH = 512              # a descriptor above those that a rank inherits
@@ -107,7 +106,6 @@ class Output:
     def copy(self) -> None:
         with self.source:
             for line in self.source:
-                line = AGAIN.sub(rb"\1\2", line)
                 self.end = (self.end + line)[-20_000:]
                 with suppress(BrokenPipeError, ValueError):     # nobody reads; the ranks go on
                     self.to.write(line.decode(errors="replace"))
@@ -198,6 +196,17 @@ def report(status: int, said: bytes, ranks: Ranks) -> None:
     print(f"retrograd: {text}", file=sys.stderr)
 
 
+class Lines(io.TextIOWrapper):
+    """Writes each line at once and as a whole: what mpiexec reads in pieces it mixes with the lines of other ranks."""
+
+    def write(self, text: str) -> int:
+        *lines, rest = text.split("\n")
+        for line in lines:
+            super().write(line + "\n")
+        super().write(rest)
+        return len(text)
+
+
 class Rank:
     """This process as a rank, which says who it is, where the launcher asked, and how it ends."""
 
@@ -205,9 +214,12 @@ class Rank:
         from ..distributed.environment import like_torchrun, under_mpi
 
         like_torchrun()
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(line_buffering=True, write_through=False)    # ranks' lines come whole, and at once
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if type(stream) is io.TextIOWrapper:
+                whole = Lines(stream.detach(), stream.encoding, stream.errors, line_buffering=True)
+                setattr(sys, name, whole)
+                setattr(sys, f"__{name}__", whole)
         self.status = 0
         self.link: socket.socket | None = None
         folder, found = os.environ.get("RETROGRAD_LAUNCHED"), under_mpi()
