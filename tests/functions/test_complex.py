@@ -645,3 +645,21 @@ def test_powers_of_zero_and_infinity_are_pytorchs(dtype: str, n: int) -> None:
 def test_vdot_keeps_an_infinite_part(torch: Any, dtype: str) -> None:
     for a, b in ((complex(np.inf, 0), 1 + 0j), (1 + 0j, complex(np.inf, 0)), (complex(np.inf, 0), 1 + 1j)):
         assert torch.vdot(*(torch.tensor([v], dtype=getattr(torch, dtype)) for v in (a, b))).item().real == np.inf
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")       # PyTorch's own, of its forward mode
+@pytest.mark.parametrize("given", [[1.0, 2.0], [1 + 1j, 2.0]])
+def test_jacobians_by_forward_mode_are_pytorchs(given: list[Any]) -> None:
+    import torch as theirs
+
+    found: list[list[Any]] = []
+    for torch in (retrograd, theirs):
+        x, y = torch.tensor(given), torch.tensor([0.5, 1.0, 2.0])
+        made = [torch.autograd.functional.jacobian(f, (x, y), vectorize=True, strategy="forward-mode") for f in (
+            lambda x, y: x.outer(y) * 2j, lambda x, y: x.abs() * y[0], lambda x, y: (x * x, y.sum() * 1j, y.detach()))]
+        flat = [part for of_f in made for row in (of_f if len(of_f) == 3 else [of_f]) for part in row]
+        found.append([(tuple(part.shape), np.asarray(part.tolist())) for part in flat])
+    for (shape, ours), (their_shape, want) in zip(*found, strict=True):
+        assert shape == their_shape
+        np.testing.assert_allclose(ours, want, rtol=1e-6)

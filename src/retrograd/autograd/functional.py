@@ -62,7 +62,8 @@ def jacobian(
 ) -> Any:
     """d output / d input: shape output.shape + input.shape, for tuples a tuple per output of a tuple per input.
 
-    vectorize and strategy are accepted; rows are computed one by one, by reverse mode.
+    strategy   "reverse-mode": row by row.  "forward-mode", with vectorize=True: column by column
+    vectorize  outputs may be complex; rows and columns are computed one by one all the same
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -87,7 +88,8 @@ def jacobian(
     call = _Call("jacobian", func, inputs, create_graph, strict)
     with enable_grad():
         outputs = call.run()
-        table = tuple(_rows(call, i, out, vectorize) for i, out in enumerate(outputs))
+        table = _columns(call) if strategy == "forward-mode" else tuple(
+            _rows(call, i, out, vectorize) for i, out in enumerate(outputs))
     table = tuple(call.give(row, call.tuple_in) for row in table)
     return table if call.tuple_out else table[0]
 
@@ -204,6 +206,27 @@ def _rows(call: _Call, i: int, out: Any, vectorize: bool) -> Tensors:
                     "strict mode when create_graph=True.")
             columns[k].append(g)
     return tuple(stack(rows).view(out.size() + x.size()) for rows, x in zip(columns, call.inputs))
+
+
+def _columns(call: _Call) -> tuple[Tensors, ...]:
+    """The Jacobians of all outputs, by forward mode."""
+    from ..func import jvp
+
+    def several(*values: Any) -> Tensors:
+        return _as_tuple(call.func(*values), OUTPUTS, call.name)[1]
+
+    found: list[list[Any]] = []                 # for each input, the derivatives of all outputs in each of its elements
+    for k, x in enumerate(call.inputs):
+        found.append([])
+        for at in range(x.numel()):
+            tangents = tuple(zeros_like(y) for y in call.inputs)
+            tangents[k].view(-1)[at] = 1
+            found[k].append(jvp(several, call.inputs, tangents)[1])
+    outputs = range(len(several(*call.inputs)))
+    return tuple(tuple(
+        stack([column[i] for column in columns], -1).view(columns[0][i].size() + x.size()) if columns
+        else zeros_like(x).expand(several(*call.inputs)[i].size() + x.size())
+        for columns, x in zip(found, call.inputs)) for i in outputs)
 
 
 def _as_tuple(given: Any, what: str, name: str) -> tuple[bool, Tensors]:
