@@ -249,6 +249,41 @@ def test_modes_inside_an_exported_module_are_refused() -> None:
     assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
 
 
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("n", torch.zeros(()))
+
+    def forward(self, x: Any) -> Any:
+        self.n = self.n + 1
+        return x + self.n
+
+
+def test_a_buffer_that_is_replaced_is_refused_and_stays() -> None:
+    model = Counting()
+    was = model.n
+    for record in (lambda: export(model, (torch.ones(2),)), lambda: torch.jit.trace(model, torch.ones(2))):
+        with pytest.raises(RuntimeError, match="another tensor in the place of n"):
+            record()
+        assert model.n is was and was.item() == 0
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * 2 if x[x > 0].shape[0] > 3 else x - 1, lambda x: x * len(x.nonzero()), lambda x: x[x > 0].mul(2).numel() * x,
+    lambda x: sum(u for u in x.unique()),
+])
+def test_sizes_that_depend_on_values_are_refused(f: Any) -> None:
+    with pytest.raises(RuntimeError, match="data-dependent"):
+        export(Called(f), (torch.ones(5),))
+    assert export(Called(lambda x: x[x > 0].sum()), (torch.ones(5),)).module()(torch.arange(-1.0, 4)).item() == 6
+
+
+def test_a_trace_warns_of_what_sizes_decide() -> None:
+    for f in (lambda x: x * 2 if x.shape[0] > 3 else x, lambda x: x * x.shape[0] ** 0.5, lambda x: x * -x.shape[0]):
+        with pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python"):
+            torch.jit.trace(f, torch.ones(2, 3))
+
+
 @pytest.mark.parametrize("shapes", [
     (), ({0: Dim("b")}, None), {"y": None}, ([Dim("b"), None],), ({5: Dim("b")},), 5, (3,),
 ])

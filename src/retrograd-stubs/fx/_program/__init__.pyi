@@ -6,6 +6,8 @@ from retrograd._small_modules.fx._program import (
     Program as Program,
     bound as bound,
     leaf_names as leaf_names,
+    program_in as program_in,
     recorded as recorded,
+    set_tensor as set_tensor,
     tensors_of as tensors_of,
 )

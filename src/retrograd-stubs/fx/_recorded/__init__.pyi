@@ -4,10 +4,12 @@ Written by `make generate`.
 """
 from retrograd._small_modules.fx._recorded import (
     ASKED as ASKED,
+    COUNTED as COUNTED,
     DERIVATIVES as DERIVATIVES,
     Number as Number,
     Recorder as Recorder,
     Refused as Refused,
+    SHAPES as SHAPES,
     VALUES as VALUES,
     _arithmetic as _arithmetic,
     _value as _value,

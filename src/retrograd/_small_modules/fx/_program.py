@@ -10,7 +10,7 @@ from retrograd._tensor import Tensor
 from retrograd.autograd.grad_mode import no_grad
 from retrograd.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from retrograd.fx._files import dumps, identifier, loads, tensor_path
-from retrograd.fx._recorded import Recorder
+from retrograd.fx._recorded import Recorder, Refused
 from retrograd.fx.graph import Graph
 from retrograd.fx.graph_module import GraphModule
 from retrograd.fx.node import Node, map_arg
@@ -85,6 +85,30 @@ class Program:
             raise ValueError(f"the file is damaged: {type(error).__name__}: {error}") from None
 
 
+def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -> tuple[Program, dict[str, Any]]:
+    """The program in a file, and all that the file has; extra_files gets the values of its keys.
+
+    ValueError for a file that `by` did not write as `form`, OSError for one that cannot be read.
+    """
+    from retrograd.serialization import load
+
+    try:
+        found = load(f, weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{f} was not written by retrograd's {by}, and files of PyTorch's {by} are not read: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise ValueError(f"{f} was not written by retrograd's {by}")
+    try:
+        program = Program.of_state(found)
+    except KeyError as error:
+        raise ValueError(f"{f} is damaged: KeyError: {error}") from None
+    for name in extra_files or ():
+        extra_files[name] = found.get("extra", {}).get(name)  # type: ignore[index]
+    return program, found
+
+
 def bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by the names of the function's, in order."""
     try:
@@ -135,11 +159,25 @@ def recorded(
             flat, out_spec = tree_flatten(result)
             recorder.graph.output(tuple(recorder.argument(x) for x in flat))
         finally:
+            now = tensors_of(module) if module is not None else {}
+            replaced = [path for path, t in now.items() if paths.get(path) is not t]
             with no_grad():
                 for t, was, version in before:
                     if t._version != version:
                         t.copy_(was)
+            for path in paths if replaced else ():
+                set_tensor(module, path, paths[path])
+    if replaced:
+        raise Refused(
+            f"the program puts another tensor in the place of {', '.join(replaced)}, which the graph would lose; edit it in "
+            "place (copy_, add_)")
     return Program(recorder.graph, recorder.attributes, persistent, names, (spec, out_spec)), result
+
+
+def set_tensor(module: Any, path: str, t: Tensor) -> None:
+    """Put a tensor back where it was."""
+    *above, name = path.split(".")
+    setattr(module.get_submodule(".".join(above)), name, t)
 
 
 def tensors_of(module: Module) -> dict[str, Tensor]:

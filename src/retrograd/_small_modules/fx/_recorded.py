@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import gc
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from retrograd._functions.autocast import is_autocast_enabled
-from retrograd._tensor import Tensor
+from retrograd._tensor import Tensor, dtypes
 from retrograd._tensor.size import Size
 from retrograd.autograd import backward, grad
 from retrograd.autograd.grad_mode import is_grad_enabled
@@ -24,6 +25,10 @@ ASKED = frozenset("""shape ndim dtype device layout requires_grad grad grad_fn i
     is_quantized is_xpu is_nested itemsize nbytes names output_nr retains_grad _version""".split())
 VALUES = frozenset("""item tolist numpy __bool__ __int__ __float__ __index__ __complex__ __array__ __contains__ is_nonzero equal
     allclose data_ptr untyped_storage storage __dlpack__ __repr__ __format__ __str__""".split())
+
+COUNTED = frozenset("""masked_select nonzero argwhere unique _unique2 unique_consecutive unique_dim bincount repeat_interleave
+    combinations""".split())
+SHAPES = frozenset("shape size numel nelement __len__ __iter__ unbind split chunk tensor_split stride nbytes".split())
 
 DERIVATIVES = (grad, backward, Tensor.backward)
 
@@ -69,18 +74,22 @@ def _arithmetic(function: Callable[[int, int], int], turned: bool = False) -> An
     return lambda self, other: self.combined(function, other, turned)
 
 
-def _value(name: str) -> Any:
+def _value(name: str, as_what: str) -> Any:
     """int's method, which makes of a size what the graph does not compute."""
     method = getattr(int, name)
 
     def asked(self: Number, *args: Any) -> Any:
-        self.asked("__float__")
+        if as_what != "compare" or sys._getframe(1).f_globals.get("__name__", "").partition(".")[0] != "retrograd":
+            self.asked(as_what)                 # our own layers compare sizes to check them
         return method(self, *args)
     return asked
 
 
 for _name in ("truediv", "rtruediv", "pow", "rpow", "neg", "float"):
-    setattr(Number, f"__{_name}__", _value(f"__{_name}__"))
+    setattr(Number, f"__{_name}__", _value(f"__{_name}__", "__float__"))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Number, f"__{_name}__", _value(f"__{_name}__", "compare"))
+Number.__hash__ = int.__hash__  # type: ignore[method-assign]  # which __eq__ took
 for _name in ("add", "mul", "sub", "floordiv", "mod"):
     setattr(Number, f"__{_name}__", _arithmetic(getattr(operator, _name)))
     setattr(Number, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
@@ -125,6 +134,7 @@ class Recorder(TorchFunctionMode):
         self.kept: list[Any] = []               # an id is of one tensor while the graph is made
         self.before: dict[int, Tensor] = {}     # tensors that were there before
         self.mode = modes()
+        self.counted: set[int] = set()          # ids of tensors whose sizes depend on values
 
     def __enter__(self) -> Any:
         self.before = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
@@ -181,7 +191,11 @@ class Recorder(TorchFunctionMode):
             if any(isinstance(x, Tensor) and id(x) in self.nodes for x in tree_leaves((args, kwargs))):
                 self.read(name)
             return func(*plain_args, **plain_kwargs)
+        if name in SHAPES and args and id(args[0]) in self.counted:
+            self.read("size")
         result = func(*plain_args, **plain_kwargs)
+        if self.counts(name, args, kwargs):
+            self.counted.update(id(x) for x in tree_leaves(result) if isinstance(x, Tensor) and x.ndim)
         if name != "__setitem__" and not any(isinstance(x, Tensor) for x in tree_leaves(result)):
             return self.size(name, args, result) if self.sizes else result
         if modes() != self.mode:                # not before: the end of a block is a call, too
@@ -209,6 +223,15 @@ class Recorder(TorchFunctionMode):
             if own in OPERATORS:
                 return self.graph.call_function(getattr(operator, own), self.argument(args))
         raise Refused(f"the program calls Tensor.__{name}__, which no node can stand for")
+
+    def counts(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Do sizes of a call's result depend on values?"""
+        given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
+        if any(id(x) in self.counted for x in given):
+            return True
+        if name == "__getitem__":
+            return any(x.dtype is dtypes.bool for x in tree_leaves(args[1]) if isinstance(x, Tensor))
+        return (name in COUNTED or name == "where" and len(given) == 1) and any(id(x) in self.nodes for x in given)
 
     def results(self, node: Node, result: Any) -> None:
         """The tensors of a call's result are the node's."""

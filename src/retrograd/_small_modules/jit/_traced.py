@@ -8,7 +8,7 @@ from typing import Any
 
 from retrograd._functions.compare import allclose
 from retrograd._tensor import Tensor
-from retrograd.fx._program import Program, recorded
+from retrograd.fx._program import Program, program_in, recorded
 from retrograd.fx._recorded import Refused
 from retrograd.jit import ScriptModule, TracerWarning
 from retrograd.nn import Module
@@ -18,8 +18,9 @@ from retrograd.utils._pytree import tree_leaves, tree_map
 __all__ = ["ScriptFunction", "TopLevelTracedModule", "freeze", "load", "optimize_for_inference", "save", "trace", "trace_module"]
 FORMAT = "retrograd.jit 1"
 TRACING = threading.local()
-READ = {"__bool__": "Python boolean", "__int__": "Python integer", "__index__": "Python index", "__float__": "Python float",
-        "item": "Python number", "tolist": "Python list", "numpy": "NumPy array", "__array__": "NumPy array"}
+READ = {"__bool__": "Python boolean", "compare": "Python boolean", "__int__": "Python integer", "__index__": "Python index",
+        "__float__": "Python float", "size": "Python integer", "item": "Python number", "tolist": "Python list",
+        "numpy": "NumPy array", "__array__": "NumPy array"}
 
 
 class _Traced:
@@ -160,18 +161,8 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, _restore_shapes: bool = False) -> Any:
     """What torch.jit.save wrote.  ValueError for another file: TorchScript cannot be read."""
-    from retrograd.serialization import load as read
-
-    try:
-        found = read(f, weights_only=True)
-    except Exception as error:
-        raise ValueError(f"torch.jit.load: {f} was not written by retrograd's torch.jit.save: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"torch.jit.load: {f} was not written by retrograd's torch.jit.save")
-    for name in _extra_files or ():
-        _extra_files[name] = found["extra"].get(name)  # type: ignore[index]
-    program = Program.of_state(found)
-    return TopLevelTracedModule(program) if found["module"] else ScriptFunction(program)
+    program, found = program_in(f, FORMAT, "torch.jit.save", _extra_files)
+    return TopLevelTracedModule(program) if found.get("module") else ScriptFunction(program)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:

@@ -55,7 +55,7 @@ def flat(program: Program, result: Any) -> GraphModule:
 
 
 def refuse(name: str) -> None:
-    if name != "mode":
+    if name not in ("mode", "compare"):
         raise Refused(
             f"It appears that you're trying to get value out of a tracing tensor with {name} - erroring out! It's likely that "
             "this is caused by data-dependent control flow or similar.")
