@@ -149,24 +149,28 @@ def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_
     here = np.zeros(1, np.uint8)
     try:
         if pg.place:
-            pg.comm.Isend(here, dest=0, tag=BARRIER)
-            if not answered([pg.comm.Irecv(here, source=0, tag=BARRIER)], seconds)[0]:
+            unwatched(pg, [pg.comm.Isend(here, dest=0, tag=BARRIER)])
+            if not answered(pg, [pg.comm.Irecv(here, source=0, tag=BARRIER)], seconds)[0]:
                 raise RuntimeError(f"Rank {pg.place} successfully reached monitoredBarrier, but received errors while waiting "
                                    f"for send/recv from rank 0. Please check rank 0 logs for faulty rank.")
             return
-        came = answered([pg.comm.Irecv(np.zeros(1, np.uint8), source=i, tag=BARRIER) for i in range(1, pg.n)], seconds)
+        came = answered(pg, [pg.comm.Irecv(np.zeros(1, np.uint8), source=i, tag=BARRIER) for i in range(1, pg.n)], seconds)
         missing = [rank for rank, there in enumerate(came, 1) if not there]
         if missing:
             named = ", ".join(map(str, missing)) if wait_all_ranks else missing[0]
             raise RuntimeError(
                 f"Rank{'s' * wait_all_ranks} {named} failed to pass monitoredBarrier in {round(seconds * 1000)} ms")
-        for i in range(1, pg.n):
-            pg.comm.Isend(here, dest=i, tag=BARRIER)
+        unwatched(pg, [pg.comm.Isend(here, dest=i, tag=BARRIER) for i in range(1, pg.n)])
     finally:
         pg.watch.leave()
 
 
-def answered(requests: list[Any], seconds: float) -> list[bool]:
+def unwatched(group: Any, requests: list[Any]) -> None:
+    """Keep requests, with their buffers, until MPI is done with them: NOTE [Works that nobody keeps]."""
+    Work(group, "monitored_barrier", requests, [])
+
+
+def answered(group: Any, requests: list[Any], seconds: float) -> list[bool]:
     """Which of them were answered in time; the others are cancelled."""
     end = time.monotonic() + seconds
     open_ = set(range(len(requests)))
@@ -178,4 +182,5 @@ def answered(requests: list[Any], seconds: float) -> list[bool]:
         raise DistBackendError(str(error)) from error
     for i in open_:
         requests[i].Cancel()
+    unwatched(group, [requests[i] for i in open_])
     return [i not in open_ for i in range(len(requests))]
