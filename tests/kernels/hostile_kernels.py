@@ -368,8 +368,13 @@ class Interrupted(Exception):
     pass
 
 
+armed = threading.Event()                       # a signal may be handled after the call that it was meant for
+
+
 def interrupt(*_: Any) -> None:
-    raise Interrupted
+    if armed.is_set():
+        armed.clear()
+        raise Interrupted
 
 
 def with_threads(turns: int) -> int:
@@ -420,11 +425,13 @@ def with_threads(turns: int) -> int:
         for name, given in calls:
             faulthandler.dump_traceback_later(60, exit=True)
             try:
+                armed.set()
                 signal.setitimer(signal.ITIMER_REAL, 1e-3)
                 nn.multiply(square.T, square)   # with helpers of its own: an interrupt leaves nothing locked
                 with contextlib.suppress(MemoryError):      # one_hot of 2**40 classes, read while edit had them there
                     kernels()[name](*given)
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                armed.clear()
             except Interrupted:
                 pass
     done.set()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.anomaly import HOME
 from .._engine.modes import state
 from .._engine.tensor import TensorBase
 from .effects import grad_of
@@ -66,7 +67,6 @@ class Book:
         self.inside: Inside | None = None       # the public function that runs
         self.lower = Lowering(self.add)
         self.it = state()
-        self.file = __file__.rpartition("/")[0].rpartition("/")[0]
         self.edited: dict[tuple[str, int], int] = {}     # tensors whose memory entries write, and how often
         # The .grad that the plan has set so far, and its content
         self.settled: dict[tuple[str, int], tuple[Any, Value | None]] = {}
@@ -151,7 +151,7 @@ class Book:
             code = frame.f_code
             if id(code) not in OURS:
                 name = code.co_filename
-                if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__package__")):
+                if not name.startswith(HOME):
                     return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
                 OURS[id(code)] = code
             frame = frame.f_back

@@ -16,6 +16,7 @@ from time import perf_counter_ns
 from types import TracebackType
 from typing import Any
 
+from retrograd._engine.anomaly import ours
 from retrograd._engine.dispatch import engage
 from retrograd._engine.modes import modes, state
 from retrograd._missing import late_names
@@ -88,7 +89,7 @@ class Session:
         if self.shapes and inputs:
             event.input_shapes = [list(x.shape) if isinstance(x, Tensor) else [] for x in inputs]
         if self.stacks:
-            frames = [f for f in traceback.extract_stack(sys._getframe(1)) if "/retrograd/" not in f.filename]
+            frames = [f for f in traceback.extract_stack(sys._getframe(1)) if not ours(f.filename)]
             event.stack = [f"{f.filename}({f.lineno}): {f.name}" for f in reversed(frames)]
         if stack:
             event.cpu_parent = stack[-1]

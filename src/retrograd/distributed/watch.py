@@ -18,6 +18,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from .._engine.anomaly import HOME
 from .errors import DistBackendError
 from .work import dropped, sweep
 
@@ -30,7 +31,6 @@ ROOM = SLOT.size + RECENT * TOLD.size + BEGUN.size
 OUT, WAITING, ENDED = range(3)
 # collectives that are over for nobody before all have begun
 TOGETHER = "all_", "reduce_scatter", "barrier", "new_group", "split_group"
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @dataclass
@@ -217,6 +217,6 @@ def lives(process: int) -> bool:
 def program_line() -> str:
     """The innermost line that is not of this package: file.py:12."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(HOME):
         frame = frame.f_back
     return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
