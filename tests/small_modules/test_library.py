@@ -89,6 +89,32 @@ def test_a_schema_that_is_none_is_refused_and_leaves_nothing(schema: str, lib: L
     assert not hasattr(torch.ops.of_a_test, "f")
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("schema", [
+    "(Tensr x) -> Tensor", "(Tensor x) -> Tensorz", "(Tensor x) -> (Tensor, Tensrz[])", "(List[int] x) -> ()",
+    "(Dict(int, t) x) -> ()", "(Tensor x,, int y) -> Tensor", "(Tensor x=3) -> Tensor", "(int x=a) -> Tensor", "(Tensor x) -> ",
+    "(int y=1, int z) -> Tensor", "(Tensor[ x) -> Tensor", "(Tensor x -> Tensor", "Tensor x -> Tensor",
+    "(Dict(int, str)? x, int[2]? y=1, *, Generator g) -> Any",
+])
+def test_schemas_are_refused_where_pytorch_refuses_them(schema: str, lib: Library) -> None:
+    import torch as pytorch
+
+    kinds = []
+    for library in (torch.library, pytorch.library):
+        try:
+            library.define("of_schemas::f" + str(abs(hash(schema))), schema)
+            kinds.append("")
+        except (RuntimeError, ValueError) as error:
+            kinds.append(type(error).__name__)
+    assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("name", ["nons", "a::b::c", "a::", "a::1b"])
+def test_an_operator_has_a_namespace_and_a_name(name: str) -> None:
+    with pytest.raises((ValueError, RuntimeError), match="Expected `qualname` to be of the form|expected ident but found"):
+        torch.library.define(name, "(Tensor x) -> Tensor")
+
+
 def test_an_aten_operator_is_the_function_of_that_name() -> None:
     x = torch.randn(3, requires_grad=True)
     [want] = torch.autograd.grad(torch.softmax(x, 0)[0], x)

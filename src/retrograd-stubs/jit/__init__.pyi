@@ -12,6 +12,7 @@ from retrograd._small_modules.jit import (
     TRACED as TRACED,
     TopLevelTracedModule as TopLevelTracedModule,
     TracerWarning as TracerWarning,
+    TracingCheckError as TracingCheckError,
     _get_trace_graph as _get_trace_graph,
     _is as _is,
     _overload as _overload,

@@ -22,6 +22,7 @@ from retrograd._small_modules.library import (
     impl_abstract as impl_abstract,
     infer_schema as infer_schema,
     opcheck as opcheck,
+    parse_namespace as parse_namespace,
     register_autograd as register_autograd,
     register_fake as register_fake,
     register_kernel as register_kernel,

@@ -4,6 +4,7 @@ https://pytorch.org/docs/stable/library.html
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
@@ -193,14 +194,21 @@ def custom_op(name: str, fn: Any = None, /, *, mutates_args: str | Iterable[str]
     """
     def make(fn: Callable[..., Any]) -> CustomOpDef:
         text = infer_schema(fn, mutates_args=mutates_args) if schema is None else schema
-        namespace, mark, op = name.partition("::")
-        if not mark:
-            raise ValueError(f"Expected {name} to be of the form \"namespace::name\". If you are trying to register an operator "
-                             "without a namespace, add one.")
+        namespace, op = parse_namespace(name)
         made = CustomOpDef(namespace, op, text, fn, tags)
         made.register_kernel(device_types)(fn)
         return made
     return make if fn is None else make(fn)
+
+
+def parse_namespace(qualname: str) -> tuple[str, str]:
+    """("namespace", "name") of "namespace::name"."""
+    parts = qualname.split("::")
+    if len(parts) != 2:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
+            "torch.library APIs must consist of a namespace and a name, e.g. aten::sin")
+    return parts[0], parts[1]
 
 
 def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
@@ -210,8 +218,8 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
     """
     if not isinstance(qualname, str):
         raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
-    namespace, _, name = qualname.partition("::")
-    if not schema.lstrip().startswith("("):
+    namespace, name = parse_namespace(qualname)
+    if re.match(r"\(.*\) -> .*", schema) is None:
         raise ValueError(
             f'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{schema}"')
     (lib or Library(namespace, "FRAGMENT")).define(name + schema, tags=tags)

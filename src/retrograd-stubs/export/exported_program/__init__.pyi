@@ -8,4 +8,5 @@ from retrograd._small_modules.export.exported_program import (
     SIGNS as SIGNS,
     _Checks as _Checks,
     _refuse as _refuse,
+    bounds_of as bounds_of,
 )

@@ -17,6 +17,10 @@ PLAIN: dict[Any, str] = {Tensor: "Tensor", int: "SymInt", float: "float", bool: 
 LISTS = {"Tensor", "SymInt", "float", "bool", "Scalar"}
 TYPES = {"Tensor": Tensor, "int": int, "SymInt": int, "float": (float, int, Tensor), "bool": bool, "str": str,
          "Device": (device, str), "Scalar": (int, float, bool, complex), "ScalarType": dtype}
+KINDS = frozenset("""Tensor Generator ScalarType Layout MemoryFormat Storage QScheme Quantizer ConstQuantizerPtr Device
+    DeviceIndex Stream Scalar str float complex int SymInt SymBool bool None NoneType Any AnyClassType AnyEnumType
+    Capsule""".split())
+GENERIC = frozenset("RRef Future Await Dict".split())          # of other types, in brackets
 EMPTY = inspect.Parameter.empty
 
 
@@ -62,14 +66,17 @@ class FunctionSchema:
         if end < 0 or not left[1]:
             raise RuntimeError(f"expected ) but found 'eof' here:\n{text}")
         self.name, _, self.overload_name = left[0].strip().partition(".")
+        for part in (self.name, self.overload_name or "default"):
+            if not part.isidentifier():
+                raise RuntimeError(f"expected ident but found '{part or '('}' here:\n{text}")
         after = text[end + 1:].strip()
         if not after.startswith("->"):
             raise RuntimeError(f"expected -> but found '{after[:1] or 'eof'}' here:\n{text}")
         self.arguments: list[Argument] = []
         named, fresh = False, count()
         for part in split(text[len(left[0]) + 1:end]):
-            if part == "*":
-                named = True
+            if part in ("*", "..."):
+                named = named or part == "*"
                 continue
             found = ARGUMENT.match(part)
             if found is None:
@@ -78,9 +85,24 @@ class FunctionSchema:
             kind = found["kind"]
             if kind.endswith("!"):              # changed, and no part of another argument
                 kind = f"{kind[:-1]}(${next(fresh)}! -> )"
+            known(kind, text)
             self.arguments.append(Argument(found["name"], kind, default, named))
+            self.check_default(self.arguments[-1], text)
         self.returned = after[2:].strip()
         self.returns = split(self.returned[1:-1]) if self.returned.startswith("(") else [self.returned]
+        if not self.returned:
+            raise RuntimeError(f"expected ident but found 'eof' here:\n{text}")
+        for part in self.returns:
+            known(part.partition(" ")[0], text)
+
+    def check_default(self, a: Argument, text: str) -> None:
+        if not a.has_default_value():
+            if not a.kwarg_only and any(b.has_default_value() for b in self.arguments if not b.kwarg_only):
+                raise RuntimeError(f"Non-default positional argument follows default argument. Parameter {a.name} in {text}")
+        elif a.type == "Tensor" and a.default_value is not None:
+            raise RuntimeError(f"expected None but found '{a.default_value}' here:\n{text}")
+        elif a.type in ("int", "float", "SymInt") and isinstance(a.default_value, str):
+            raise RuntimeError(f"invalid numeric default value:\n{text}")
 
     @property
     def is_mutable(self) -> bool:
@@ -143,6 +165,19 @@ class FunctionSchema:
             f"'{type(value).__name__}'.\nPosition: {place}\nValue: {value!r}\nDeclaration: {self}\nCast error details: {details}")
 
 
+def known(kind: str, text: str) -> None:
+    """RuntimeError for a type that no operator of the schema `text` can have."""
+    outer, bracket, inside = kind.rstrip("?[]0123456789").partition("(")
+    if outer in GENERIC and bracket:
+        for part in split(inside.removesuffix(")")):
+            known(part, text)
+    elif outer not in KINDS:
+        raise RuntimeError(
+            "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
+            "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :\n"
+            f"{text}\n{' ' * text.find(outer)}{'~' * len(outer)} <--- HERE\n")
+
+
 def fits(kind: str, value: Any) -> bool:
     if kind.endswith("?"):
         return value is None or fits(kind[:-1], value)
@@ -176,6 +211,8 @@ def split(text: str) -> list[str]:
             found.append("")
         else:
             found[-1] += c
+    if len(found) > 1 and not all(part.strip() for part in found):
+        raise RuntimeError(f"expected ident but found ',' here:\n{text}")
     return [part.strip() for part in found if part.strip()]
 
 

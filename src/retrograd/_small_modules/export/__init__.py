@@ -62,6 +62,12 @@ def _recorded(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened
         raise RuntimeError(f"torch.export.export: {error}") from None
     leaves = tree_flatten((args, kwargs))[0]
     guards = [Guard(n.name, x, free) for n, x, free in zip(program.inputs(), leaves, opened)]
+    sizes: dict[str, tuple[int, str, str]] = {}
+    for guard, x in zip(guards, leaves):
+        try:
+            guard.check(x, sizes)
+        except AssertionError as error:
+            raise RuntimeError(f"torch.export.export: the examples contradict dynamic_shapes: {error}") from None
     return ExportedProgram(program, guards, (args, kwargs))
 
 
@@ -109,8 +115,7 @@ def _resized(args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[in
     others = []
     for x, free in zip(leaves, opened):
         for dim, what in free.items():
-            size = max(x.shape[dim] + step, what.min or 0, 2)
-            size = size if what.max is None else min(size, what.max)
+            size = what.stepped(x.shape[dim], step)
             at = arange(size) % max(x.shape[dim], 1)
             with no_grad():
                 x = x.index_select(dim, at) if x.shape[dim] else x.new_zeros(

@@ -8,6 +8,7 @@ from retrograd._tensor import Tensor
 
 __all__ = ["Dim", "dims"]
 late_names(__name__)
+LINEAR = "(Only increasing linear operations with integer coefficients are supported.)"
 
 
 class Hint:
@@ -19,12 +20,16 @@ class Hint:
     def __call__(self, min: int | None = None, max: int | None = None) -> Hint:
         return Hint(self.word, min, max)
 
+    def stepped(self, size: int, step: int) -> int:
+        """Another size, `step` further on as far as the bounds allow."""
+        return within(size + step, self.min, self.max)
+
     def __repr__(self) -> str:
         return f"Dim.{self.word}"
 
 
 class Dim:
-    """A size that differs between calls; the same for all dims that bear it.
+    """A size that differs between calls; the same for all dims that bear it.  2 * batch + 1 is a size that depends on it.
 
     https://pytorch.org/docs/stable/user_guide/torch_compiler/export.html
     """
@@ -37,9 +42,60 @@ class Dim:
         self.__name__, self.min, self.max = name, min or 0, max
         if max is not None and max <= self.min:
             raise AssertionError(f"Cannot create Dim with inconsistent min={self.min}, max={max}")
+        self.root, self.times, self.plus = self, 1, 0
+
+    def __add__(self, other: Any) -> Dim:
+        if type(other) is not int:
+            raise NotImplementedError(f"Attempted to add {other!r} to {self.__name__}, where an integer was expected. {LINEAR}")
+        return _DerivedDim(self.root, self.times, self.plus + other)
+
+    def __sub__(self, other: Any) -> Dim:
+        if type(other) is not int:
+            raise NotImplementedError(
+                f"Attempted to subtract {other!r} from {self.__name__}, where an integer was expected. {LINEAR}")
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Dim:
+        raise NotImplementedError(f"Attempted to negate {self.__name__}. {LINEAR}")
+
+    def __mul__(self, other: Any) -> Dim:
+        if type(other) is not int or other <= 0:
+            raise NotImplementedError(
+                f"Attempted to multiply {other!r} with {self.__name__}, where a positive integer was expected. {LINEAR}")
+        return _DerivedDim(self.root, self.times * other, self.plus * other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def stepped(self, size: int, step: int) -> int:
+        """Another size, for a root that is `step` further on as far as the bounds allow."""
+        return self.times * within((size - self.plus) // self.times + step, self.root.min, self.root.max) + self.plus
 
     def __repr__(self) -> str:
         return f"Dim('{self.__name__}', min={self.min}" + (")" if self.max is None else f", max={self.max})")
+
+
+class _DerivedDim(Dim):
+    """times * root + plus"""
+
+    def __init__(self, root: Dim, times: int, plus: int) -> None:
+        name = f"{times}*{root.__name__}" if times != 1 else root.__name__
+        self.__name__ = name + (f" + {plus}" if plus > 0 else f" - {-plus}" if plus else "")
+        self.root, self.times, self.plus = root, times, plus
+        self.min = times * root.min + plus
+        self.max = None if root.max is None else times * root.max + plus
+        if self.min < 0:
+            raise AssertionError(
+                f"Expected derived min value of {self.__name__} to be >= 0. Please specify an appropriate min value for "
+                f"{root.__name__} (currently {root.min}).")
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+def within(size: int, low: int | None, high: int | None) -> int:
+    """size, moved between the bounds; 0 and 1 are no examples of sizes."""
+    size = max(size, low or 0, 2)
+    return size if high is None else min(size, high)
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:

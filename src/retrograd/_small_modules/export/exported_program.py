@@ -32,7 +32,7 @@ class Guard:
         self.name, self.value = name, None if isinstance(example, Tensor) else example
         self.dtype = str(example.dtype) if isinstance(example, Tensor) else None
         self.shape = [None if i in opened else n for i, n in enumerate(example.shape)] if self.dtype else []
-        self.bounds = {i: (what.min or 0, what.max, getattr(what, "__name__", None)) for i, what in opened.items()}
+        self.bounds = {i: bounds_of(what) for i, what in opened.items()}
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Guard:
@@ -41,7 +41,7 @@ class Guard:
         made.__dict__.update(fields, bounds={int(i): tuple(b) for i, b in fields["bounds"].items()})
         return made
 
-    def check(self, x: Any, named: dict[str, tuple[int, str]]) -> None:
+    def check(self, x: Any, named: dict[str, tuple[int, str, str]]) -> None:
         """AssertionError unless x is like that."""
         if self.dtype is None:
             if type(x) is not type(self.value) or x != self.value:
@@ -59,13 +59,23 @@ class Guard:
                 if have != want:
                     raise AssertionError(f"Guard failed: {size} == {want}")
                 continue
-            low, high, name = self.bounds[i]
+            low, high, name, root, times, plus = self.bounds[i]
             if have < low or (high is not None and have > high):
                 raise AssertionError(f"Guard failed: {low} <= {size}" + ("" if high is None else f" <= {high}"))
             if name is not None:
-                first, place = named.setdefault(name, (have, size))
-                if first != have:
-                    raise AssertionError(f"Guard failed: {size} == {place}")
+                of_root, rest = divmod(have - plus, times)
+                if rest:
+                    raise AssertionError(f"Guard failed: {size} == {name}, where {root} is an integer")
+                first, place, its_name = named.setdefault(root, (of_root, size, name))
+                if first != of_root:
+                    same = place if name == its_name else f"{name}, where {root} is {first} by {place}"
+                    raise AssertionError(f"Guard failed: {size} == {same}")
+
+
+def bounds_of(what: Any) -> tuple[Any, ...]:
+    """(min, max, name, name of the root, its factor, what is added)"""
+    name = getattr(what, "__name__", None)
+    return what.min or 0, what.max, *((None, None, 1, 0) if name is None else (name, what.root.__name__, what.times, what.plus))
 
 
 class ExportedProgram:
@@ -161,7 +171,7 @@ class ExportedProgram:
     def range_constraints(self) -> dict[str, Any]:
         """{an open size: (min, max)}"""
         return {name or f"{guard.name}.size()[{i}]": (low, high)
-                for guard in self._guards for i, (low, high, name) in guard.bounds.items()}
+                for guard in self._guards for i, (low, high, name, *_) in guard.bounds.items()}
 
     # The program again
 
@@ -218,7 +228,7 @@ class _Checks:
             raise ValueError(
                 f"Trying to flatten user inputs with exported input tree spec: \n{self.spec}\nbut actually got inputs with tree "
                 f"spec of: \n{found}")
-        sizes: dict[str, tuple[int, str]] = {}
+        sizes: dict[str, tuple[int, str, str]] = {}
         for guard, x in zip(self.guards, leaves):
             guard.check(x, sizes)
         return args, kwargs

@@ -19,6 +19,7 @@ from retrograd.fx._files import OPERATORS
 from retrograd.fx.graph import Graph
 from retrograd.fx.node import Node, map_aggregate
 from retrograd.overrides import TorchFunctionMode, resolve_name
+from retrograd.random import Generator
 from retrograd.utils._pytree import tree_leaves
 
 ASKED = frozenset("""shape ndim dtype device layout requires_grad grad grad_fn is_leaf is_cpu is_cuda is_meta is_mps is_sparse
@@ -175,7 +176,17 @@ class Recorder(TorchFunctionMode):
         """a as an argument of a node."""
         if isinstance(a, Size):
             a = tuple(a)
-        return map_aggregate(a, lambda x: self.node_of(x) if isinstance(x, Tensor) else x.node if isinstance(x, Number) else x)
+        return map_aggregate(a, self.leaf)
+
+    def leaf(self, x: Any) -> Any:
+        if isinstance(x, Tensor):
+            return self.node_of(x)
+        if isinstance(x, Number):
+            return x.node
+        if isinstance(x, Generator) or callable(x) and not isinstance(x, type):
+            advice = "torch.where in place of torch.cond" if callable(x) else "the default generator"
+            raise Refused(f"the program passes {x!r} to a function of torch, which a graph cannot hold; use {advice}")
+        return x
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -50,6 +50,10 @@ class TracerWarning(Warning):
     """A trace fixes a value that the program computed."""
 
 
+class TracingCheckError(Exception):
+    """A program does something else when it is traced again."""
+
+
 class Error(RuntimeError):
     """For programs that catch it: nothing is compiled, so it never comes."""
 

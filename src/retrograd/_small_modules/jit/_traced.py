@@ -1,22 +1,25 @@
 """torch.jit.trace: a module or function as the graph of torch's functions that one run calls; its files."""
 from __future__ import annotations
 
+import difflib
 import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from retrograd._functions.compare import allclose
+from retrograd._functions.compare import allclose, equal
 from retrograd._tensor import Tensor
+from retrograd.func._batching.draws import RULES as DRAWS
 from retrograd.fx._program import Program, program_in, recorded
-from retrograd.fx._recorded import Refused
-from retrograd.jit import ScriptModule, TracerWarning
+from retrograd.fx._recorded import Number, Refused
+from retrograd.jit import ScriptModule, TracerWarning, TracingCheckError
 from retrograd.nn import Module
-from retrograd.random import fork_rng
+from retrograd.random import fork_rng, get_rng_state
 from retrograd.utils._pytree import tree_leaves, tree_map
 
 __all__ = ["ScriptFunction", "TopLevelTracedModule", "freeze", "load", "optimize_for_inference", "save", "trace", "trace_module"]
 FORMAT = "retrograd.jit 1"
+OUTPUTS = "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions"
 TRACING = threading.local()
 READ = {"__bool__": "Python boolean", "compare": "Python boolean", "__int__": "Python integer", "__index__": "Python index",
         "__float__": "Python float", "size": "Python integer", "item": "Python number", "tolist": "Python list",
@@ -96,21 +99,87 @@ def trace(
     if (example_inputs is None) == (example_kwarg_inputs is None):
         raise RuntimeError("example_kwarg_inputs should be a dict" if example_inputs is None else
                            "torch.jit.trace: give example_inputs or example_kwarg_inputs, not both")
-    single = isinstance(example_inputs, (Tensor, dict))
-    args = () if example_inputs is None else (example_inputs,) if single else tuple(example_inputs)
-    kwargs = dict(example_kwarg_inputs or {})
+    if not callable(func):
+        raise TypeError(f"torch.jit.trace: func is a module or a function, not {func!r}")
+    args, kwargs = tuple_of(example_inputs), dict(example_kwarg_inputs or {})
+    program, result = traced(func, args, kwargs, warned)
+    check_results(result, strict)
+    made: Any = TopLevelTracedModule(program, func.training) if isinstance(func, Module) else ScriptFunction(
+        program, getattr(func, "__name__", "traced"))
+    if check_trace:
+        given = [(tuple_of(x), {}) for x in check_inputs] if check_inputs is not None else [(args, kwargs)]
+        for some_args, some_kwargs in given:
+            check(made, func, some_args, some_kwargs, check_tolerance)
+    return made
+
+
+def tuple_of(inputs: Any) -> tuple[Any, ...]:
+    """inputs as arguments by place."""
+    return () if inputs is None else (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
+
+
+def traced(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], read: Callable[[str], None]) -> tuple[
+        Program, Any]:
+    """The program that func runs, and its result."""
+    if foreign(args):
+        raise RuntimeError(f"Type '{type_of(args)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and "
+                           "Tuples of Tensors can be traced")
+    for x in kwargs.values():
+        if foreign(x):
+            raise RuntimeError("Only tensors or (possibly nested) dict or tuples of tensors can be inputs to traced functions. "
+                               f"Got {type_of(x)}")
     TRACING.on = True
     try:
-        program, result = recorded(func, args, kwargs, warned, sizes=True)
+        return recorded(func, args, kwargs, read, sizes=True)
     except Refused as error:
         raise RuntimeError(f"torch.jit.trace: {error}") from None
     finally:
         TRACING.on = False
-    made: Any = TopLevelTracedModule(program, func.training) if isinstance(func, Module) else ScriptFunction(
-        program, getattr(func, "__name__", "traced"))
-    if check_trace:
-        check(made, result, args, kwargs, check_tolerance)
-    return made
+
+
+def parts(x: Any) -> list[Any] | None:
+    """What a container holds."""
+    return list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, (list, tuple)) else None
+
+
+def foreign(x: Any) -> bool:
+    """Is there something else than tensors in x?"""
+    inside = parts(x)
+    return not isinstance(x, Tensor) if inside is None else any(map(foreign, inside))
+
+
+def type_of(x: Any) -> str:
+    """'Tuple[Tensor, int]'"""
+    return f"Tuple[{', '.join(map(type_of, x))}]" if isinstance(x, tuple) else type(x).__name__
+
+
+def check_results(x: Any, strict: bool) -> None:
+    """RuntimeError for a result that a trace cannot give."""
+    if x is None:
+        raise RuntimeError("The traced function didn't return any values! Side-effects are not captured in traces, so it would "
+                           "be a no-op.")
+    inside = parts(x)
+    if inside is None:
+        if not isinstance(x, (Tensor, Number)):
+            raise RuntimeError(OUTPUTS)
+        return
+    if isinstance(x, (dict, list)):
+        kind = "dict" if isinstance(x, dict) else "list"
+        if not x:
+            raise RuntimeError(f"Tracer cannot infer type of {x}\n:" + (
+                "Dictionary inputs must have entries" if kind == "dict" else "List trace inputs must have elements"))
+        if strict:
+            text = (f"Encountering a {kind} at the output of the tracer might cause the trace to be incorrect, this is only "
+                    "valid if the container structure does not change based on the module's inputs. Consider using a constant "
+                    "container instead (e.g. for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` instead). If you "
+                    "absolutely need this and know the side effects, pass strict=False to trace() to allow this behavior.")
+            if kind == "dict":
+                raise RuntimeError(text)
+            warnings.warn(text, TracerWarning, stacklevel=3)
+    for part in inside:
+        if part is None:
+            raise RuntimeError(OUTPUTS)
+        check_results(part, strict)
 
 
 def warned(name: str) -> None:
@@ -121,11 +190,23 @@ def warned(name: str) -> None:
             "generalize to other inputs!", TracerWarning, stacklevel=5)
 
 
-def check(made: Any, result: Any, args: Any, kwargs: Any, tolerance: float) -> None:
-    """TracerWarning where the trace gives something else than the program did."""
+def check(made: Any, func: Callable[..., Any], args: Any, kwargs: Any, tolerance: float) -> None:
+    """Trace func again: TracingCheckError where the graph is another one, TracerWarning where the results are others."""
+    program, result = traced(func, args, kwargs, lambda name: None)
+    if str(program.flat) != str(made._program.flat):
+        lines = difflib.ndiff(str(made._program.flat).splitlines(), str(program.flat).splitlines())
+        raise TracingCheckError("Tracing failed sanity checks!\nERROR: Graphs differed across invocations!\n\tGraph diff:\n" +
+                                "\n".join(f"\t\t{line}" for line in lines))
     state = {path: t.detach().clone() for path, t in made._program.attributes.items()}
     with fork_rng():
+        before = get_rng_state()
         again = made(*tree_map(copied, args), **tree_map(copied, kwargs))
+        if not equal(before, get_rng_state()):
+            drawn = [n.format_node() for n in program.flat.nodes if getattr(n.target, "__name__", n.target) in DRAWS]
+            warnings.warn(
+                "Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n\t" + "\n\t".join(map(
+                    str, drawn)) + "\nThis may cause errors in trace checking. To disable trace checking, pass check_trace=False "
+                "to torch.jit.trace()", TracerWarning, stacklevel=3)
     for path, t in made._program.attributes.items():
         t.detach().copy_(state[path])
     for i, (a, b) in enumerate(zip(tree_leaves(again), tree_leaves(result))):
@@ -147,7 +228,8 @@ def trace_module(mod: Module, inputs: dict[str, Any], optimize: Any = None, chec
         raise NotImplementedError(f"torch.jit.trace_module: forward alone is traced here, not {', '.join(sorted(inputs))}")
     given = inputs["forward"]
     named = {"example_kwarg_inputs": given} if example_inputs_is_kwarg else {"example_inputs": given}
-    return trace(mod, check_trace=check_trace, check_tolerance=check_tolerance, **named)
+    return trace(mod, check_trace=check_trace, check_inputs=check_inputs and [x["forward"] for x in check_inputs],
+                 check_tolerance=check_tolerance, strict=strict, **named)
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
