@@ -192,7 +192,9 @@ class _Call:
 def _rows(call: _Call, i: int, out: Any, vectorize: bool) -> Tensors:
     """The Jacobian of one output; with `vectorize` it may be complex."""
     columns: list[list[Any]] = [[] for _ in call.inputs]
-    for element in out.reshape(-1):
+    flat = out.reshape(-1)
+    for at in range(out.numel()):
+        element = flat[at]                      # all elements at once would be pieces of one node, which puts them together again
         found = _diff((element,), call.inputs, (ones_like(element),) if vectorize else None, call.create_graph, True)
         for k, (g, x) in enumerate(zip(found, call.inputs)):
             if g is None:
