@@ -26,7 +26,9 @@ MOST = 4                # samples of each operation
 # What takes complex numbers all the same, though no sample of PyTorch's says so, and what refuses them in words of its own.
 NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float double bool long where linspace result_type item
     fill bfloat16 half byte char int short cat angle any all complex polar max min
-    unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc
+    searchsorted bucketize isin interpolate upsample_nearest upsample_bilinear adaptive_max_pool1d adaptive_max_pool2d
+    adaptive_max_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d fractional_max_pool2d
+    fractional_max_pool3d unique unique_consecutive bernoulli cauchy exponential geometric log_normal histc
     adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
     binary_cross_entropy_with_logits gaussian_nll_loss hinge_embedding_loss kl_div mse_loss
     multilabel_soft_margin_loss""".split())

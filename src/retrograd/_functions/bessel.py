@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine import names
 from .._engine.modes import hush, unhush
-from .._engine.promote import result_dtype
+from .._engine.promote import check_broadcast, result_dtype
 from .._engine.tensor import TensorBase, wrap
 from .._rules import bessel, polynomials
 from .._rules.cast import floating
@@ -68,6 +68,7 @@ def of_two(name: str) -> Any:
                           "(Number x, Tensor n, *, Tensor out = None)", "(Tensor input, Tensor n, *, Tensor out = None)")
         dtype = result_dtype([v.array if isinstance(v, TensorBase) else v for v in (input, n)])
         dtype = dtype if dtype.kind in "fcV" else get_default_dtype().numpy
+        check_broadcast(*(getattr(v, "array", None) for v in (input, n)))
         check(name, dtype)
         x, degree = (np.asarray(v.array if isinstance(v, TensorBase) else v).astype(dtype) for v in (input, n))
         token = hush()

@@ -206,7 +206,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     """Is each element among test_elements?"""
     def array(x: Any) -> Any:
         a = x.array if isinstance(x, TensorBase) else np.asarray(x)
-        if a.dtype.kind == "b":
-            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
+        if a.dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {names.SCALAR[a.dtype.name]}")
         return order.sortable(a)
     return wrap(np.isin(array(elements), array(test_elements), invert=invert))

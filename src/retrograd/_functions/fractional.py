@@ -71,7 +71,7 @@ def maxima(dims: int, input: Any, kernel_size: Any, output_size: Any, output_rat
     (x, kernel_size, output_size, samples), _ = fitted(name, FUNCTIONS[name], (input, kernel_size, output_size, samples), {})
     kernel, sizes = several(kernel_size, dims, name, "kernel_size"), several(output_size, dims, name, "output_size")
     check(name, dims, x, kernel, sizes, samples)
-    supported(name, x, "bi")
+    supported(f"{name}_out_frame" if x.array.dtype.kind == "c" else name, x, "bic")
     drawn = samples.array[..., ::-1] if dims == 2 else samples.array
     node = (op.FractionalMaxPool2DBackward0 if dims == 2 else op.FractionalMaxPool3DBackward0)(drawn, kernel, sizes)
     y = node.run(x)

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.promote import result_dtype
 from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
 from .._tensor import dtypes
 from .arguments import aliased, dim_of, is_int, real_only, refused, scalar_name, sized, tensor
 from .extremes import some
+from .pointwise import not_implemented
 from .results import pair
 
 
@@ -155,12 +157,9 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True,
     side="right").
     """
-    real_only(sorted_sequence, "searchsorted_out_cpu")
     rows = sorted_sequence.array
     scalar = not isinstance(input, TensorBase)
     values = np.asarray(input) if scalar else input.array
-    if not scalar:
-        real_only(input, "searchsorted_out_cpu")
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
@@ -185,8 +184,9 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
                 f"tensor {list(values.shape)}")
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)
-    if rows.dtype.kind == "b" == values.dtype.kind:
-        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'")
+    for dtype in (result_dtype([rows, input]) if scalar else values.dtype, rows.dtype):
+        if dtype.kind == "c" or rows.dtype.kind == "b" == values.dtype.kind:
+            raise not_implemented("searchsorted_out_cpu", dtype)
     how: Any = "right" if right or side == "right" else "left"
     rows, values = order.sortable(rows), order.sortable(values)
     if rows.ndim == 1:

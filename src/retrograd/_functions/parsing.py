@@ -21,14 +21,14 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import modes
 from .._engine.op import edge, recording
-from .._engine.tensor import TensorBase, wants_grad
-from .._engine.views import guard
+from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.views import check_cast, guard
 from .._tensor import dtypes
-from ..random import Generator
+from ..random import Generator, get_rng_state, set_rng_state
 from . import meta
 from .arguments import long
 from .deprecated import older, reordered
-from .outs import OWN, into
+from .outs import OWN, check_grad, into
 
 WORDS = {"Scalar": "Number", "SymInt": "int", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
@@ -409,8 +409,6 @@ class Checks:
         raise NotImplementedError
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if self.refusal is not None:
-            refuse_complex(self, args, kwargs)
         key: Any = (*map(type, args),)
         if kwargs:
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
@@ -420,6 +418,8 @@ class Checks:
             self.remember(key, args, kwargs, new_args, new_kwargs)
             args, kwargs = new_args, new_kwargs
         try:
+            if self.refusal is not None:
+                refuse_complex(self, args, kwargs)
             if self.outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
                 inputs = tensors_in([*args, *kwargs.values()])
                 return into(self.outs, self.f(*args, **kwargs), out, inputs)
@@ -497,30 +497,43 @@ def refusals() -> dict[str, tuple[str, str, bool]]:
 # What compares the dtypes of its arguments before it looks for a kernel.
 COMPARE = frozenset("""binary_cross_entropy cross_entropy group_norm huber_loss layer_norm nll_loss prelu
     scaled_dot_product_attention""".split())
+# What refuses complex numbers before it looks at shapes and dims.
+AT_ONCE = frozenset("""argmax argmin clamp clip cosine_similarity elu fmax fmin hardshrink heaviside leaky_relu maximum minimum
+    threshold view_as_complex""".split())
 
 
 def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """PyTorch's error where one of the tensors is complex."""
+    """PyTorch's error where one of the tensors is complex: what is wrong with real ones, too, comes first."""
     kind, text, recorded = check.refusal
     given = tensors_in([*args, *kwargs.values()])
-    if recorded and not any(map(recording, given)):
+    name = next((x.array.dtype.name for x in given if x.array.dtype.kind == "c"), None)
+    if name is None or (recorded and not any(map(recording, given))):
         return
-    for x in given:
-        if x.array.dtype.kind == "c":
-            if check.name in COMPARE:
-                compare_dtypes(check, args, kwargs)
-            name = x.array.dtype.name
-            raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))
-
-
-def compare_dtypes(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """What the function itself says of dtypes that differ; nothing, if it would compute with them."""
+    if check.outs and isinstance(out := kwargs.get("out"), TensorBase):
+        check_grad(check.outs, out, given)
+    if check.name.endswith("_") and isinstance(args[0], TensorBase):
+        refuse_edit(args[0], given)
+        check_cast(np.dtype(name), args[0].array.dtype)
+    drawn = get_rng_state()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        warnings.simplefilter("ignore")
         try:
-            check.f(*args, **kwargs)
-        except (NotImplementedError, TypeError):
-            return
+            if check.name in COMPARE:
+                check.f(*args, **kwargs)
+            if check.name.removesuffix("_") not in AT_ONCE:
+                check.f(*as_real(args), **{key: as_real(v) for key, v in kwargs.items() if key != "out"})
+        except NotImplementedError:
+            pass
+        finally:
+            set_rng_state(drawn)
+    raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))
+
+
+def as_real(value: Any) -> Any:
+    """Its tensors copied, the complex ones as real ones."""
+    if isinstance(value, TensorBase):
+        return wrap(np.ones_like(value.array.real) if value.array.dtype.kind == "c" else value.array.copy())
+    return type(value)(map(as_real, value)) if type(value) in (tuple, list) else value
 
 
 class Parsed(Checks):

@@ -133,7 +133,7 @@ def max_over(
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
     check_ints(kernel, stride, padding, dilation)
     out = check_pool(x.array.shape, dims, kernel, stride, padding, dilation, bool(ceil), False)
-    supported(f"max_pool{dims}d", x, "b")
+    supported(f"max_pool{dims}d", x, "bc")
     taps = [inner_places(*sizes) for sizes in zip(
         x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True)]
     op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
@@ -270,7 +270,7 @@ def check_max_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilati
     out = out_size(x.array.shape[-1], k, s, p, d, ceil)
     if out <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
-    supported("max_pool1d_impl", x)
+    supported("max_pool1d_impl", x, "iubc")
 
 
 def max_pool1d(
@@ -349,7 +349,7 @@ def spans(n: int, m: int) -> Any:
 def adaptive_max(function: str, dims: int, input: Any, output_size: Any) -> Any:
     x = tensor(input, function)
     sizes = check_adaptive(x, output_size, dims, function, ":", True)
-    supported("adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu", x)
+    supported("adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu", x, "iubc")
     taps = [spans(n, m)[0] for n, m in zip(x.array.shape[-dims:], sizes, strict=True)]
     op = ADAPTIVE_MAX[dims](taps, True)
     return op.run(x), op
@@ -465,7 +465,7 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
             f"max_unpooling{max(dims, 2)}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but "
             f"got {flat} with dimension {1 + flat[1:].index(0)} being empty.")
     if total:
-        supported(f"max_unpool{max(dims, 2)}d", x)
+        supported(f"max_unpool{max(dims, 2)}d", x, "iubc")
     if total and places.size and (places.min() < 0 or places.max() >= total):
         bad = int(places[(places < 0) | (places >= total)][-1])
         shown = (*sizes, 1) if dims == 1 else sizes

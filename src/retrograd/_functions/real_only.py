@@ -9,16 +9,6 @@ from typing import Final
 # (class, text): names of functions
 REFUSED: Final = {
     ('NotImplementedError',
-     '"adaptive_max_pool2d" not implemented for \'{}\''
-     ): (
-        'adaptive_max_pool1d adaptive_max_pool2d'
-    ),
-    ('NotImplementedError',
-     '"adaptive_max_pool3d_cpu" not implemented for \'{}\''
-     ): (
-        'adaptive_max_pool3d'
-    ),
-    ('NotImplementedError',
      '"max_values_cpu" not implemented for \'{}\''
      ): (
         'amax'
@@ -72,11 +62,6 @@ REFUSED: Final = {
      '"binary_cross_entropy" not implemented for \'{}\''
      ): (
         'binary_cross_entropy'
-    ),
-    ('NotImplementedError',
-     '"searchsorted_out_cpu" not implemented for \'{}\''
-     ): (
-        'bucketize'
     ),
     ('RuntimeError',
      'cdist only supports floating-point dtypes, X1 got: {}'
@@ -204,16 +189,6 @@ REFUSED: Final = {
      ): (
         'frac'
     ),
-    ('NotImplementedError',
-     '"fractional_max_pool2d_out_frame" not implemented for \'{}\''
-     ): (
-        'fractional_max_pool2d'
-    ),
-    ('NotImplementedError',
-     '"fractional_max_pool3d_out_frame" not implemented for \'{}\''
-     ): (
-        'fractional_max_pool3d'
-    ),
     ('RuntimeError',
      'torch.frexp() only supports floating-point dtypes'
      ): (
@@ -314,16 +289,6 @@ REFUSED: Final = {
      ): (
         'index_reduce'
     ),
-    ('NotImplementedError',
-     '"compute_indices_weights_nearest" not implemented for \'{}\''
-     ): (
-        'interpolate upsample_nearest'
-    ),
-    ('RuntimeError',
-     'Unsupported input type encountered for isin(): {}'
-     ): (
-        'isin'
-    ),
     ('RuntimeError',
      'isneginf does not support complex inputs.'
      ): (
@@ -382,22 +347,7 @@ REFUSED: Final = {
     ('NotImplementedError',
      '"max_pool2d" not implemented for \'{}\''
      ): (
-        'max_pool1d max_pool2d max_pool2d_with_indices_backward'
-    ),
-    ('NotImplementedError',
-     '"max_pool3d" not implemented for \'{}\''
-     ): (
-        'max_pool3d'
-    ),
-    ('NotImplementedError',
-     '"max_unpool2d" not implemented for \'{}\''
-     ): (
-        'max_unpool1d max_unpool2d'
-    ),
-    ('NotImplementedError',
-     '"max_unpool3d" not implemented for \'{}\''
-     ): (
-        'max_unpool3d'
+        'max_pool2d_with_indices_backward'
     ),
     ('RuntimeError',
      'maximum not implemented for complex tensors.'
@@ -718,11 +668,6 @@ REFUSED: Final = {
      ' topk does not support complex dtypes on CPU'
      ): (
         'topk'
-    ),
-    ('NotImplementedError',
-     '"upsample_bilinear2d_channels_last" not implemented for \'{}\''
-     ): (
-        'upsample_bilinear'
     ),
     ('RuntimeError',
      'view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar '

@@ -112,7 +112,7 @@ def interpolate(
     if 0 in x.array.shape[1:]:
         raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
     check_room((*x.array.shape[:2], *out), x.array.dtype)
-    if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
+    if x.array.dtype.kind in "iubc" and x.array.dtype != np.uint8 and "nearest" in mode:
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
     if antialias and out != inside and x.array.dtype.name not in ("float32", "float64", "uint8"):
@@ -120,7 +120,9 @@ def interpolate(
             f"\"compute_index_ranges_weights\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
     if antialias and out == inside and x.array.dtype.kind in "iub":
         return x.clone()  # type: ignore[attr-defined]
-    if x.array.dtype.kind in "iub" and "nearest" not in mode:
+    if x.array.dtype.kind == "c" and mode == "bilinear":
+        raise not_implemented("upsample_bilinear2d_channels_last", x.array.dtype)
+    if x.array.dtype.kind in "iubc" and "nearest" not in mode:
         if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic", "lanczos"):
             kind = "cubic" if mode == "bicubic" else "linear"
             raise NotImplementedError(
