@@ -37,6 +37,13 @@ GENERAL: tuple[str, ...] = (
     "Complex gradients that are zero may differ in the sign of the zero",
     "Sums with an infinite complex number keep the other part: x + y, x - y and addcmul, and so logdet of a singular "
     "matrix; PyTorch makes it nan where the infinite one comes second",
+    "sum, mean, prod and cumprod of a real tensor with a complex dtype=, and lerp with a complex weight, have gradients: the "
+    "real part; in PyTorch backward raises",
+    "A numpy.complex64 beside a tensor is complex, and full and fill_ refuse it; PyTorch drops its imaginary part",
+    "torch.fft of an empty batch is empty; in PyTorch MKL raises. ihfftn over one dim casts to an out= of the other precision",
+    "inv_ex and solve_ex are nan where the matrix is singular; LAPACK leaves infinities there. cholesky_inverse takes the "
+    "diagonal of the factor as it is, LAPACK the real part of its inverse",
+    "logsumexp of complex numbers refuses a real out=, into which PyTorch writes nan",
     "Optimizers take conjugated gradients of complex parameters; in PyTorch only SGD does",
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
     "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
@@ -76,7 +83,7 @@ GENERAL: tuple[str, ...] = (
     "index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with a negative start, pow"
     " and logaddexp beside a bool tensor, the gradient of vander, take_along_dim on tensors of any strides",
     "In the compiled build, Tensor.__radd__(3, t) and similar calls fail with Python's own message, even where "
-    "PyTorch has one",
+    "PyTorch has one. x.__add__() without an operand, and similar calls, raise TypeError; PyTorch returns NotImplemented",
     "sum(None) and mean(None) are recorded as sum() and mean(): SumBackward0, where PyTorch has SumBackward1",
     "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not accept NumPy's names for their "
     "arguments (x=, a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",

@@ -159,6 +159,25 @@ F.upsample(z[None, None], 2) | F.upsample(z[None, None], 2, mode="linear")
 F.upsample(z[None, None, None], (2, 2), mode="bilinear")
 F.upsample_nearest(z[None, None, None], 2) | F.upsample_bilinear(z[None, None, None], 2) | F.interpolate(z, 2)
 F.interpolate(z[None, None, None], 2, mode="bicubic") | F.interpolate(z[None, None], 2, mode="area") | F.max_pool2d(z, "a")
+F.soft_margin_loss(z, x) | F.soft_margin_loss(z.requires_grad_(), x) | torch.geqrf(torch.outer(z, z).requires_grad_())
+torch.slice_copy(z.requires_grad_()) | torch.chain_matmul(z, z) | torch.chain_matmul(x)
+torch.chain_matmul(torch.outer(x, x), 1j) | F.soft_margin_loss(x.requires_grad_(), z) | z.max(5) | z.max(0)
+torch.quantile(z, "a")
+torch.lerp(x, x + 1, torch.tensor(0.5, dtype=torch.double)) | torch.lerp(x, x + 1, torch.tensor(0.5j))
+x.lerp_(x, torch.tensor(1j)) | F.threshold(z, 1, "a")
+torch.lerp(z, z + 1, torch.tensor(0.5)) | torch.lerp(i, i + 1, torch.tensor(0.5)) | torch.lerp(i, i, torch.tensor(1))
+x.lerp_(x + 1, torch.tensor(0.5, dtype=torch.double)) | torch.lerp(x[0], x[1], torch.tensor(0.5).double())
+torch.lerp(z, z, x)
+x.sum(dtype=torch.cfloat) | x.mean(0, dtype=torch.cfloat) | x.prod(dtype=torch.cfloat) | i.cumprod(0, dtype=torch.cdouble)
+x.nansum(dtype=torch.cfloat) | x.nanmean(dtype=torch.cfloat) | i.nansum(dtype=torch.cfloat) | x[:0].nansum(dtype=torch.cdouble)
+torch.addcmul(i, i, i, value=1+0j) | torch.addcmul(i, i, i, value=1j) | torch.addcmul(x, x, x, value=2+0j)
+torch.tensor([1, torch.tensor(2j)], dtype=torch.float32) | torch.tensor([1, torch.tensor(2+0j)], dtype=torch.float32)
+torch.tensor([torch.tensor(2j)], dtype=torch.int64) | torch.tensor([torch.tensor(2j)], dtype=torch.cdouble)
+x.new_tensor([1, z[0]])
+torch.nan_to_num(x > 0, z[0]) | torch.nan_to_num(x, z[0]) | torch.allclose(x, x, rtol=z[0]) | torch.isclose(x, x, rtol=w[2])
+torch.mean(z, 0, out=torch.empty(())) | torch.mean(z, out=torch.empty((), dtype=torch.double)) | torch.mean(w, (), out=z[0])
+torch.rsub(x, 1, 2) | torch.rsub(z, 1, 2j) | torch.rsub(z, z, 2j) | torch.rsub(x, x, alpha=2)
+torch.histc(x, min=1j) | torch.histc(x, 4, 1+0j, 3+0j) | torch.histc(x, min=1+0j) | torch.histc(x, max=z[0])
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """
@@ -167,6 +186,8 @@ z.real = 2 + 0j | z.imag = 1j | z.imag = "a"
 z.real.zero_() | z.imag += x | z.imag = x | z.real = 7 | torch.view_as_real(z)[:, 1] *= x | z.conj_physical_() | z.copy_(x)
 z.zero_() | z.neg_() | z.exp_() | z.abs_() | z.normal_() | z.uniform_() | torch.add(x, x, out=z) | torch.exp(z, out=x)
 x[x > 0] = z[0] | i[i > 1] = z[0] | x[x > 0] = 2 + 0j | x.fill_(2 + 0j) | x[:2] = 2 + 0j
+x[0] = np.complex64(1j) | z[0] = np.complex64(1j) | x[x > 0] = np.complex64(1) | x[[0]] = np.complex64(1)
+x[0] = np.complex128(1j) | z[0] = np.complex128(1j) | z[:] = np.float32(2)
 z.sgn_() | z.sub_(1j, alpha=2) | z.index_add_(0, i - 1, w.cfloat())
 """
 
@@ -182,7 +203,7 @@ def without_complex() -> list[str]:
 def told(torch: Any, expression: str, edit: bool = False) -> str:
     """The value as it prints, or the error's class and first line."""
     torch.manual_seed(0)
-    names = {"torch": torch, "pickle": pickle}
+    names = {"torch": torch, "pickle": pickle, "np": np}
     for name, made in START.items():
         names[name] = eval(made, names)
     with warnings.catch_warnings():
@@ -230,6 +251,7 @@ torch.addmm(torch.outer(z, z), torch.outer(z, w), torch.outer(w, z), alpha=2j)
 z.log2() | torch.var_mean(z)[0] | z.masked_fill(x > 0, 1j)
 torch.nn.functional.gaussian_nll_loss(z, w, x.abs(), reduction="none") | torch.nn.functional.gaussian_nll_loss(x, w, x * x)
 torch.nn.functional.multilabel_soft_margin_loss(x, w)
+(z - 1 - 2j).prod(dtype=torch.double) | (z - 0.5j).prod(0, dtype=torch.double) | z.prod(dtype=torch.double)
 """
 
 

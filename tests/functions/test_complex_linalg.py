@@ -113,10 +113,20 @@ L.inv_ex(b, check_errors=True)
 L.inv_ex(s).inverse.dtype | L.solve_ex(s, e).info | L.solve_ex(b, e).info | L.solve_ex(b, e).result[1]
 L.solve_ex(s, e[0]).result.shape | L.solve_ex(b, e, left=False).result[1] | L.solve_ex(b, e[None, 0].expand(2, 2)).result[1]
 L.solve_ex(s, e, check_errors=True) | L.inv_ex(e) | L.solve_ex(e, s)
+L.cond(s * nan, 1) | L.cond(b * nan, "fro") | L.cond(s * nan) | L.cond(torch.stack([s * nan, e]), 1)
+L.pinv(s * nan, hermitian=True) | L.pinv(torch.stack([s * nan, e]), hermitian=True) | L.pinv(s * nan) | L.eigh(s * nan)
+L.matrix_rank(torch.stack([s * nan, e]), hermitian=True) | L.matrix_rank(s * nan)
+L.cholesky(s / 0) | torch.cholesky(s / 0) | L.cholesky_ex(s * inf).info | L.cholesky_ex(e * inf).info | L.cholesky(s * nan)
+L.cholesky(s) | L.cholesky(-e) | L.cholesky(torch.stack([e, s])) | L.cholesky(torch.stack([e, s]), upper=True)
+torch.cholesky_inverse(e * 0) | torch.cholesky_inverse(torch.stack([e, e * 0]))
+torch.cholesky_inverse(torch.eye(2).long()) | torch.cholesky_inverse(torch.tensor([[1, 2], [0, 0]], dtype=s.dtype), upper=True)
+L.lu_factor(n, pivot=False) | L.lu_factor_ex(n[0], pivot=False) | L.lu(n, pivot=False) | L.lu_factor(e, pivot=False)
+torch.lu(e, 1) | torch.lu(e, pivot=0) | e.lu(1) | torch.lu(e, True)
 """
 
 
 @pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:torch.lu is deprecated")
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
 @pytest.mark.parametrize("source", SINGULAR.strip().replace("\n", " | ").split(" | "))
 def test_singular_and_empty_matrices_are_pytorchs(source: str, dtype: str) -> None:
@@ -124,10 +134,10 @@ def test_singular_and_empty_matrices_are_pytorchs(source: str, dtype: str) -> No
         kind = getattr(torch, dtype)
         s, e = torch.tensor([[1, 2], [2, 4]], dtype=kind), torch.eye(2, dtype=kind)
         known = {"torch": torch, "L": torch.linalg, "s": s, "e": e, "b": torch.stack([s, e]),
-                 "n": torch.zeros(3, 0, 0, dtype=kind)}
+                 "n": torch.zeros(3, 0, 0, dtype=kind), "nan": np.nan, "inf": np.inf}
         try:
             return repr(eval(source, known)).replace("retrograd", "torch").replace("-0.", "0.")
-        except RuntimeError as e:
+        except (RuntimeError, TypeError) as e:
             return f"{type(e).__name__}: {e}"
     assert told(retrograd) == told(pytest.importorskip("torch"))
 

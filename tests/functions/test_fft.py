@@ -43,6 +43,13 @@ torch.stft(x[0], 4, window=torch.ones(3), return_complex=True) | torch.stft(x[0]
 torch.istft(z, 6, 2, length=0) | torch.istft(z[0, 0], 6) | torch.istft(z[0, 0, 0], 6) | torch.functional.istft(z, 6, 0)
 torch.functional.stft(x[0], 4) | fft.fftfreq(-1) | torch.stft(z[0], 2, return_complex=True)
 torch.stft(z[0], 4, window=torch.ones(3, dtype=torch.cfloat))
+torch.stft(x[0], 4, window=[1.0]) | torch.stft(x[0], 4, window=3, return_complex=True)
+torch.stft(x[0], 4.0, return_complex=True) | torch.stft(x[0], 4, 1.5, return_complex=True)
+torch.stft(x[0], 4, 1, 2.5, return_complex=True)
+torch.stft(x[0], 4, center=None, return_complex=1) | torch.istft(z, 4.0) | torch.istft(z, 6, window=[1.0])
+fft.fftfreq(4, out=torch.empty(4, dtype=torch.int64)) | fft.rfftfreq(4, out=torch.empty(3, dtype=torch.int64))
+fft.fftfreq(4, out=torch.empty(4), dtype=torch.double) | fft.rfftfreq(4, out=torch.empty(3).double(), dtype=torch.float)
+fft.fftfreq(4, out=torch.empty(4).cfloat()) | fft.ihfft(x, out=torch.empty(0).cfloat()) | fft.ifft(x, out=torch.empty(0).cfloat())
 """
 
 

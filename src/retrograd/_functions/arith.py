@@ -68,7 +68,7 @@ def again(name: str, forms: str, function: Callable[..., Any], args: tuple[Any, 
     return function(*args, **kwargs)
 
 
-def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
+def rsub(input: Any, other: Any, alpha: Any = ONE) -> Any:
     """other - alpha * input"""
     return arith.rsub(input, other) if alpha is ONE else arith.rsub(input, other, factor(alpha, input, other, "rsub"))
 

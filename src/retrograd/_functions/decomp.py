@@ -9,6 +9,7 @@ import numpy as np
 from .._engine.tensor import wrap
 from .._rules import decomp
 from .matrices import kind_of, matrices, square, squares, zeros_info
+from .pointwise import not_implemented
 from .results import named
 
 PRIVATE = "eig"                                             # torch.linalg has these
@@ -64,7 +65,17 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
     if input.ndim < 2:
         raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
     square(input, "cholesky_inverse")
-    eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
+    a = input.array
+    if a.dtype.kind not in "fc" or a.dtype.itemsize == 2:
+        raise not_implemented("cholesky_inverse_out_cpu", a.dtype)
+    zeros = np.diagonal(a, 0, -2, -1) == 0
+    if zeros.any():
+        *batch, at = np.argwhere(zeros)[0]
+        where = f"(Batch element {np.ravel_multi_index(batch, a.shape[:-2])}): " if batch else ""
+        raise decomp._LinAlgError(
+            f"cholesky_inverse: {where}The diagonal element {at + 1} is zero, the inversion could not be completed because the "
+            "input matrix is singular.")
+    eye = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
     return cholesky_solve(wrap(eye), input, upper)
 
 

@@ -39,9 +39,9 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
                 raise RuntimeError(f"{name}imum not implemented for complex tensors.")
             return two(input, other)
         if dim is not None:
+            made = op(some(input, dim_of(dim, input.array.ndim), name), keepdim)
             if input.array.dtype.kind == "c":
                 raise RuntimeError(f"{name}(): does not support complex input")
-            made = op(some(input, dim_of(dim, input.array.ndim), name), keepdim)
             values = made.run(input)
             return pair(name, values, made)
         specified(input, name)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import names, promote
+from .._engine.mirror import bits_of
 from .._engine.tensor import wrap
 from .._rules import cast, complexes, fourier, index, pad
 from .._tensor import dtypes, nodes
@@ -99,6 +100,8 @@ def given(y: Any, out: Any, function: str, *inputs: Any) -> Any:
     if out.array.dtype.kind != y.array.dtype.kind:
         kind = "complex" if y.array.dtype.kind == "c" else "floating point"
         raise RuntimeError(f"{function} expects a {kind} output tensor, but got {scalar_of(out)}")
+    if bits_of(y)[0] and out.array.dtype != y.array.dtype:
+        raise RuntimeError(f"Found dtype {scalar_of(out)} but expected {scalar_of(y)}")
     return write_out(y, out, f"fft_{function}", *inputs)
 
 
@@ -258,11 +261,15 @@ def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = No
 
 def frequencies(k: Any, n: int, d: float, out: Any, dtype: Any, requires_grad: bool, name: str) -> Any:
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
+    if out is not None:
+        have = out.array.dtype
+        if dtype is not None and want != have:
+            raise RuntimeError(f"dtype {names.SCALAR[want.name]} does not match dtype of out parameter ({scalar_of(out)})")
+        want = have
     if want.kind not in "fcV":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    if "c" in (want.kind, want.kind if out is None else out.array.dtype.kind):
-        complex_dtype = want if want.kind == "c" else out.array.dtype
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.of(complex_dtype).scalar}'")
+    if want.kind == "c":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{names.SCALAR[want.name]}'")
     with np.errstate(all="ignore"):
         array = (k.astype(want) * want.type(np.float64(1.0) / (n * d))).astype(want)
     return leaf(array, requires_grad) if out is None else write_out(wrap(array), out, name)

@@ -15,7 +15,8 @@ from .._engine.warn import warn, warn_once
 from .._rules import cast
 from .._rules.index import check_number
 from .._tensor import check_export, dtypes, warn_scalar
-from .arguments import flag
+from .arguments import DOUBLE, flag
+from .parsing import tensors_in
 
 DEEPEST = 64                                                    # dimensions of a NumPy array
 OVERFLOW = "Overflow when unpacking long long"
@@ -123,8 +124,15 @@ def nested(data: Any, want: Any) -> Any:
         raise ValueError(OVERFLOW) from None
     if array.dtype == object and (any(map(promote.is_float, kinds)) if want is None else want.kind in "fV"):
         array = array.astype(np.float64)
-    if array.dtype.kind == "c":
-        refuse_complex(want)
+    if array.dtype.kind == "c" and want is not None and want.kind not in "cb":
+        numbers = [t.array.item() for t in tensors_in(data) if t.array.dtype.kind == "c"]
+        if numbers and want.kind in "iu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        for number in numbers:
+            check_number(number, DOUBLE)
+        if not numbers or array.imag.any():
+            refuse_complex(want)
+        array = array.real
     if array.dtype.kind in "fcV" and want is None:
         return array.astype(reduce(promote.promote_types, kinds) if kinds else dtypes.get_default_dtype().numpy)
     if array.dtype == object:

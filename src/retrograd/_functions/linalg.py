@@ -136,7 +136,10 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
         return y
     inverse, info = inverses(x)
     y = matrix_norm(x, p) * matrix_norm(inverse, p)
-    return choose.where(wrap(info > 0), wrap(np.asarray(np.inf, y.array.dtype)), y) if info.any() else y
+    bad = (info > 0) | np.isnan(y.array)
+    return choose.where(wrap(bad), wrap(np.asarray(np.inf, y.array.dtype)), y) if bad.any() else y
+
+
 # Inverses and equations
 INV_EX = named("linalg_inv_ex", "inverse", "info")
 SOLVE_EX = named("linalg_solve_ex", "result", "info")
@@ -439,10 +442,10 @@ def matrix_rank(
     real_tolerances("matrix_rank", atol, rtol)
     if hermitian:
         square(x, "linalg.eigh")
-    decomp.check_finite(a, "linalg.eigh" if hermitian else "linalg.svd")
     if hermitian:
-        s = np.abs(np.linalg.eigvalsh(a))
+        s = np.abs(np.linalg.eigvalsh(decomp.finite(a)[0]))
     else:
+        decomp.check_finite(a, "linalg.svd")
         s = np.linalg.svd(a, compute_uv=False)
     if tol is not None:
         atol, rtol = tol, 0.0

@@ -9,6 +9,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import decomp, linalg
 from .._rules import lu as op
 from .._tensor import nodes
+from .arguments import flag
 from .matrices import kind_of, matrices
 from .results import named
 
@@ -18,24 +19,24 @@ FACTOR_EX = named("linalg_lu_factor_ex", "LU", "pivots", "info")
 UNPACKED = named("lu_unpack", "P", "L", "U")
 
 
-def refuse(pivot: Any) -> None:
-    if not pivot:
+def refuse(pivot: Any, x: Any) -> None:
+    if not pivot and x.array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
 def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     """(P, L, U) with A = P L U: P a permutation, L unit lower triangular, U upper triangular."""
     x = matrices(A, "linalg.lu")
-    refuse(pivot)
+    refuse(pivot, x)
     node = op.LinalgLuBackward0()
     low, up = node.run(x)
-    return LU((wrap(node.p), low, up))
+    return LU((wrap(node.p if pivot else np.zeros(0, x.array.dtype)), low, up))
 
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """(LU, pivots from 1, info): info is the place of a zero on U's diagonal, or 0."""
     x = matrices(A, "torch.linalg.lu_factor_ex")
-    refuse(pivot)
+    refuse(pivot, x)
     node = op.LinalgLuFactorExBackward0()
     y = node.run(x)
     info = op.is_singular(y.array)
@@ -114,6 +115,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Old name of torch.linalg.lu_factor; with get_infos of lu_factor_ex."""
     x: TensorBase = matrices(A, "linalg.lu_factor")
+    flag(pivot, "_lu_with_info", "pivot")
     found = lu_factor_ex(x, pivot=pivot)
     return tuple(found) if get_infos else tuple(found[:2])
 

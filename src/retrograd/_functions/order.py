@@ -9,7 +9,7 @@ from .._engine.promote import result_dtype
 from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
 from .._tensor import dtypes
-from .arguments import aliased, dim_of, is_int, real_only, refused, scalar_name, sized, tensor
+from .arguments import DOUBLE, aliased, dim_of, is_int, real_number, real_only, refused, scalar_name, sized, tensor
 from .extremes import some
 from .pointwise import not_implemented
 from .results import pair
@@ -258,7 +258,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
         raise NotImplementedError(f"\"{loop}\" not implemented for '{scalar_name(input)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    low, high = float(min), float(max)
+    low, high = (float(real_number(end, DOUBLE)) for end in (min, max))
     if low == high and a.size:
         low, high = float(a.min()), float(a.max())
     if low == high:

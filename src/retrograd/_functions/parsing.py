@@ -26,7 +26,7 @@ from .._engine.views import check_cast, guard
 from .._tensor import dtypes
 from ..random import Generator, get_rng_state, set_rng_state
 from . import meta
-from .arguments import long
+from .arguments import DOUBLE, long, real_number
 from .deprecated import older, reordered
 from .outs import OWN, check_grad, into
 
@@ -73,7 +73,8 @@ class Param:
         self.word = LISTS[self.kind] if self.listed else WORDS.get(self.kind, self.kind)
 
     def __str__(self) -> str:
-        return f"{self.word} {self.name}" + (f" = {self.default}" if self.optional else "")
+        default = self.default.replace("'", '"')
+        return f"{self.word} {self.name}" + (f" = {default}" if self.optional else "")
 
     def value(self) -> Any:
         """The default."""
@@ -158,6 +159,8 @@ def fit_number(value: Any, kind: str) -> Any:
         a = value.array
         if a.ndim or wants_grad(value) or (kind == "int" and a.dtype.kind not in "iu"):
             raise Unfit
+        if kind == "float":
+            return real_number(a.item(), DOUBLE) if a.dtype.kind == "c" else float(a)
         return a.item() if a.dtype.kind != "V" else float(a)
     if isinstance(value, bool):
         if kind == "int":
@@ -499,7 +502,7 @@ COMPARE = frozenset("""binary_cross_entropy cross_entropy group_norm huber_loss 
     scaled_dot_product_attention""".split())
 # What refuses complex numbers before it looks at shapes and dims.
 AT_ONCE = frozenset("""argmax argmin clamp clip cosine_similarity elu fmax fmin hardshrink heaviside leaky_relu maximum minimum
-    threshold view_as_complex""".split())
+    view_as_complex""".split())
 
 
 def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -521,7 +524,8 @@ def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             if check.name in COMPARE:
                 check.f(*args, **kwargs)
             if check.name.removesuffix("_") not in AT_ONCE:
-                check.f(*as_real(args), **{key: as_real(v) for key, v in kwargs.items() if key != "out"})
+                copied = functools.partial(copies, real=not recorded)
+                check.f(*map(copied, args), **{key: copied(v) for key, v in kwargs.items() if key != "out"})
         except NotImplementedError:
             pass
         finally:
@@ -529,11 +533,11 @@ def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))
 
 
-def as_real(value: Any) -> Any:
-    """Its tensors copied, the complex ones as real ones."""
+def copies(value: Any, real: bool) -> Any:
+    """value with its tensors copied; `real`: the complex ones as real ones."""
     if isinstance(value, TensorBase):
-        return wrap(np.ones_like(value.array.real) if value.array.dtype.kind == "c" else value.array.copy())
-    return type(value)(map(as_real, value)) if type(value) in (tuple, list) else value
+        return wrap(np.ones_like(value.array.real) if real and value.array.dtype.kind == "c" else value.array.copy())
+    return type(value)(copies(v, real) for v in value) if type(value) in (tuple, list) else value
 
 
 class Parsed(Checks):

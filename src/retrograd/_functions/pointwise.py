@@ -255,12 +255,13 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     """input + weight * (end - input); weight a number or a tensor; all of one dtype."""
     several = isinstance(weight, TensorBase)
-    for what, t in (("end", end), ("weight", weight if several else end)):
+    for what, t in (("end", end), ("weight", weight if several and weight.ndim else end)):
         if t.array.dtype != input.array.dtype:
             raise RuntimeError(f"expected dtype {names.C[input.array.dtype.name]} for `{what}` but got dtype "
                                f"{names.C[t.array.dtype.name]}")
-    if input.array.dtype.kind in "iub":
-        raise not_implemented("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input.array.dtype)
+    dtype = promote.result_dtype([input.array, weight.array]) if several else input.array.dtype
+    if dtype.kind in "iub":
+        raise not_implemented("lerp_kernel_tensor" if several else "lerp_kernel_scalar", dtype)
     if not several:
         weight = complex(weight) if input.array.dtype.kind == "c" else float(real_number(weight, input.array.dtype))
         return binary.LerpBackward0(weight), input, end
@@ -285,7 +286,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any 
         raise not_implemented("addcmul_cpu_out", dtype)
     if isinstance(value, complex):
         promote.check_broadcast(input.array, tensor1.array)
-        check_number(value, dtype)
+        value = real_number(value, dtype)
     return binary.AddcmulBackward0(int(value) if dtype.kind in "iu" else value), [input, tensor1, tensor2]
 
 

@@ -340,6 +340,11 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """Old name of torch.linalg.multi_dot."""
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
+    for i, m in enumerate(matrices):
+        if not isinstance(m, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {dtypes.typename(m)}")
+        if m.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m.ndim}, expected 2 instead.")
     if len(matrices) == 1:
         return create.clone(matrices[0])
     return finish(multi_dot(matrices), out, "chain_matmul", *matrices)

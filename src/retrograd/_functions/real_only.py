@@ -681,11 +681,15 @@ REFUSED: Final = {
 UNDIFFERENTIATED: Final = {
     'bilinear': '_trilinear',
     'embedding': 'embedding',
+    'geqrf': 'geqrf',
     'nan_to_num': 'nan_to_num',
     'native_dropout_backward': 'native_dropout_backward',
     'normal': 'normal',
     'scatter_reduce': 'scatter_reduce',
     'select_scatter': 'select_scatter',
     'silu': 'silu',
+    'slice_copy': 'slice_copy',
     'slice_scatter': 'slice_scatter',
+    'soft_margin_loss': 'soft_margin_loss',
+    'to_sparse': '_to_sparse',
 }

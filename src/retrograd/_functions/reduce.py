@@ -82,8 +82,11 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
             f"nansum: provided dtype must match dtype of result. Got {dtypes.of(out.array.dtype).scalar} and {dtype.scalar}.")
     if not is_float(input):
         return sum(input, dim, keepdim, dtype=dtype, out=out)
+    want = in_dtype(input, dtype, "nansum")
+    if want is not None and want.kind == "c" and input.array.size:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar}'")
     dims = None if dim is None else dims_in(dim, input, "nansum")
-    return finish(reduce.nansum(input, dims, keepdim, in_dtype(input, dtype, "nansum")), out, "nansum", input)
+    return finish(reduce.nansum(input, dims, keepdim, want), out, "nansum", input)
 
 
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = None,
@@ -103,7 +106,8 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         have = out.array.dtype
         if have.kind not in "fcV" and (dim is not None or axis is not None):
             raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.of(have).scalar}")
-        if have != x.array.dtype and promote.promote_types(have, x.array.dtype) == have:
+        if have != x.array.dtype and (promote.promote_types(have, x.array.dtype) == have or (
+                x.array.dtype.kind == "c" and (dim is not None or axis is not None))):
             want = have
     if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.mean(x) if want is None else reduce.mean_as(x, want)

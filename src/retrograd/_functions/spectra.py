@@ -10,8 +10,8 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.warn import warn_once
 from .._rules import complexes, fourier, index, pad
 from . import fourier as transforms
-from .arguments import flag
 from .pad import pad as padded
+from .parsing import fitted
 from .shape import transpose
 
 SPELLED = (
@@ -29,6 +29,10 @@ PAIRS = (
 SHORT = (
     "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
     "your center and hop_length settings.")
+
+STFT = " | ".join("Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, " + middle + (
+    "bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None") for middle in (
+    'bool center=True, str pad_mode="reflect", ', ""))
 
 
 def shown(x: Any) -> str:
@@ -58,9 +62,6 @@ def stft(
     input (samples,) or (N, samples); center: windows lie around their samples, so the ends are padded.
     """
     x = input
-    for name, value in (("normalized", normalized), ("onesided", onesided), ("return_complex", return_complex)):
-        if value is not None:
-            flag(value, "stft", name)
     if window is None:
         warn_once(LEAKS)
     if center:
@@ -70,6 +71,7 @@ def stft(
         lead = (1,) * (3 - x.array.ndim)
         x = padded(x.reshape(lead + tuple(x.array.shape)), extra, pad_mode)
         x = x.reshape(x.array.shape[len(lead):])
+    fitted("stft", STFT, (x, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window), {})
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     if return_complex is None and x.array.dtype.kind != "c" and (window is None or window.array.dtype.kind != "c"):

@@ -417,6 +417,9 @@ class LerpBackward1(Nary):
         super().link(xs)
 
     def forward(self, xs: list[Array]) -> Array:
+        if xs[2].dtype is not xs[0].dtype:      # a weight without dims
+            dtype = promote.result_dtype(xs)
+            xs = [promote.to(x, dtype) for x in xs]
         quick = quick_blend(xs[0], xs[1], xs[2])
         if quick is None:
             quick = complex_blend(xs[0], xs[1], xs[2], 0)

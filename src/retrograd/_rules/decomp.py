@@ -86,8 +86,12 @@ class LinalgPinvBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.size == 0:
             return np.zeros(x.shape[:-2] + (x.shape[-1], x.shape[-2]), x.dtype)
-        check_finite(x, "linalg.eigh" if self.hermitian else "linalg.svd")
-        return np.linalg.pinv(x, self.cut, hermitian=self.hermitian).astype(x.dtype)
+        if not self.hermitian:
+            check_finite(x, "linalg.svd")
+        x, bad = finite(x)
+        y = np.linalg.pinv(x, self.cut, hermitian=self.hermitian).astype(x.dtype)
+        y[bad] *= np.nan
+        return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return pinv_grad(g, x, y)
@@ -319,24 +323,14 @@ class LinalgSlogdetBackward0(Many):
 
 def lower_factor(x: Array, name: str) -> Array:
     """The lower triangle's Cholesky factor."""
-    try:
-        y = np.linalg.cholesky(x)
-        if not np.isnan(y).any():
-            return y
-        raise LinAlgError
-    except LinAlgError:
-        batch = x.reshape((-1,) + x.shape[-2:])
-        for i in range(batch.shape[0]):
-            for k in range(1, x.shape[-1] + 1):
-                try:
-                    if np.isnan(np.linalg.cholesky(batch[i][:k, :k])).any():
-                        raise LinAlgError
-                except LinAlgError:
-                    where = f"(Batch element {i}): " if x.ndim > 2 else ""
-                    raise _LinAlgError(
-                        f"{name}: {where}The factorization could not be completed because the input is not "
-                        f"positive-definite (the leading minor of order {k} is not positive-definite).") from None
-        raise
+    y, info = begun_factor(x)
+    failed = np.flatnonzero(info)
+    if not failed.size:
+        return y
+    where = f"(Batch element {failed[0]}): " if x.ndim > 2 else ""
+    raise _LinAlgError(
+        f"{name}: {where}The factorization could not be completed because the input is not positive-definite (the leading minor "
+        f"of order {info.reshape(-1)[failed[0]]} is not positive-definite).")
 
 
 @final
@@ -383,7 +377,7 @@ def begun_factor(x: Array) -> tuple[Array, Array]:
     info = np.zeros(x.shape[:-2], np.int32)
     try:
         y = np.linalg.cholesky(x)
-        if not np.isnan(y).any():
+        if np.isfinite(y).all():
             return y, info
     except LinAlgError:
         pass
@@ -398,7 +392,7 @@ def begun_factor(x: Array) -> tuple[Array, Array]:
                 info[at] = k + 1
                 break
             a[k, k] = np.sqrt(pivot)
-            a[k + 1:, k] = (a[k + 1:, k] - a[k + 1:, :k] @ a[k, :k].conj()) / a[k, k]
+            a[k + 1:, k] = (a[k + 1:, k] - a[k + 1:, :k] @ a[k, :k].conj()) / a[k, k] if pivot < np.inf else np.nan
     return y, info
 
 
@@ -550,6 +544,12 @@ def check_finite(x: Array, name: str) -> None:
             f"{name}: The algorithm failed to converge because the input matrix contained non-finite values.")
 
 
+def finite(x: Array) -> tuple[Array, Array]:
+    """(x with zeros in the place of matrices that are not finite, which those are)"""
+    bad = ~np.isfinite(x).all((-2, -1))
+    return np.where(bad[..., None, None], 0, x).astype(x.dtype) if bad.any() else x, bad
+
+
 def not_converged(name: str) -> _LinAlgError:
     return _LinAlgError(
         f"{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
@@ -587,7 +587,7 @@ class LinalgEighBackward0(Many):
 
     def forward(self, x: Array) -> list[Array]:
         if not np.isfinite(x).all():
-            return [np.full(x.shape[:-1], np.nan, x.real.dtype), np.full_like(x, np.nan)]
+            return [np.full(x.shape[:-1], np.nan, x.real.dtype), np.full_like(x, np.nan) * x]
         try:
             s, v = np.linalg.eigh(x, "L" if self.lower else "U")
         except LinAlgError:

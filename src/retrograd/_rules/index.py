@@ -62,7 +62,7 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     """x[where] = value, a Tensor or a number"""
     if written(x, where, value):
         return
-    if not isinstance(value, TensorBase) and not isinstance(value, (int, float, complex, np.generic)):
+    if not isinstance(value, TensorBase) and not isinstance(value, (int, float, complex, np.integer)):
         raise unassignable(x, value)
     if not isinstance(value, TensorBase):
         check_number(value, x.array.dtype, False)

@@ -230,19 +230,20 @@ class ProdBackward0(Unary):
         return product(x, None, False, self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        own = raw(x)
-        if own.ndim == 0:
-            return cast.cast(g, own.dtype) if self.dtype is not None else g * 1
+        dtype = raw(x).dtype
         if self.dtype is not None:
             x = cast.cast(x, self.dtype)
+        own = raw(x)
+        if own.ndim == 0:
+            return cast.cast(g, dtype) if self.dtype is not None else g * 1
         zeros = own.size - np.count_nonzero(own)
         if zeros == 0:
             got = g * (y / x)
         elif zeros > 1 and not isinstance(x, TensorBase):
-            return np.zeros_like(own)
+            return np.zeros(own.shape, dtype)
         else:
             got = shape.reshape(g * others(shape.flat(x)), own.shape)
-        return got if self.dtype is None else cast.cast(got, own.dtype)
+        return got if self.dtype is None else cast.cast(got, dtype)
 
 
 @final
@@ -260,9 +261,10 @@ class ProdBackward1(Unary):
         return product(x, self.dim if x.ndim else None, self.keepdim, self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        own = raw(x)
+        dtype = raw(x).dtype
         if self.dtype is not None:
             x = cast.cast(x, self.dtype)
+        own = raw(x)
         g = restore(g, own.shape, (self.dim,), self.keepdim)
         if own.ndim == 0 or np.all(own != 0):
             y = restore(y, own.shape, (self.dim,), self.keepdim)
@@ -270,7 +272,7 @@ class ProdBackward1(Unary):
         else:
             last = shape.transpose(x, self.dim, own.ndim - 1)
             got = g * shape.transpose(others(last), self.dim, own.ndim - 1)
-        return got if self.dtype is None else cast.cast(got, own.dtype)
+        return got if self.dtype is None else cast.cast(got, dtype)
 
 
 def product(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
