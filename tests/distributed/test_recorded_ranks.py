@@ -13,7 +13,7 @@ import pytest
 
 from retrograd.cli.command_line import main
 from retrograd.microscope import Recording, RecordingError, merge
-from retrograd.microscope.answers.ranks import Ranks
+from retrograd.microscope.answers.ranks import Passed, Ranks
 
 from .ranks import HERE, ended, found, needs_mpi, ours, theirs
 
@@ -66,22 +66,53 @@ def test_what_became_of_a_gradient_is_the_mean_kept_apart_or_what_a_hook_made(ra
 def test_a_missing_gradient_and_a_silent_hook_name_the_ranks(ranks: Ranks) -> None:
     cause = ranks.why_none("plain.module.idle.bias")
     assert cause.code == "unused_parameter" and cause.text.startswith("ranks 0, 1: ")
-    assert "find_unused_parameters" in cause.way_out
+    assert "no rank used it" in cause.text and "find_unused_parameters" not in cause.way_out       # which is set
     cause = ranks.why_not_fired("late")
     assert cause.code == "unused_parameter" and cause.text.startswith("ranks 0, 1: ")
     assert ranks.why_none("hooked.module.a.weight").code == "has_grad"
     assert ranks.by_rank[1].why_none("plain.module.idle.bias").text.startswith("rank 1: ")
 
 
+@pytest.mark.parametrize("start", [ours, pytest.param(theirs, marks=pytest.mark.oracle)], ids=["ours", "pytorch"])
+def test_a_mean_is_known_as_one_whatever_came_before_and_happens_after_the_pass(start: Any, tmp_path: Path) -> None:
+    start(2, "averaged.py", str(tmp_path))
+    def told(kind: str, name: str = "module.a.weight") -> list[tuple[Any, ...]]:
+        averaged = merge(str(tmp_path / f"{kind}.*.trace")).averaged(name)
+        assert [one.code for one in averaged] == ["mean"] * 3, (kind, averaged)
+        return [tuple(value / np.sqrt(3) for value in (*one.local.values(), *one.after.values())) for one in averaged]
+
+    def arrives(i: int, before: tuple[float, float]) -> tuple[float, ...]:
+        local = [has + 2 * (i + 1 + 2 * rank) for rank, has in enumerate(before)]
+        return (*local, *[sum(local) / 2] * 2)
+
+    for view in (False, True):
+        for kind in ("nothing", "step", "before"):
+            now = (1.0, 4.0) if kind == "before" else (0.0, 0.0)
+            for i, one in enumerate(told(f"{kind}-{view}")):
+                assert one == pytest.approx(arrives(i, now))
+                now = one[2:]
+        for kind in ("none", "zero"):
+            assert told(f"{kind}-{view}") == [pytest.approx(arrives(i, (0, 0))) for i in range(3)]
+        assert told(f"clip-{view}")[0] == pytest.approx(arrives(0, (0, 0)))
+    told("half")
+    grown = told("unused", "module.b.weight")
+    assert grown[0] == pytest.approx((2, 0, 1, 1)) and grown[1] == pytest.approx((5, 1, 3, 3))
+    some = merge([merge(str(tmp_path / "half.*.trace")).by_rank[1]]).averaged("module.a.weight")[0]
+    assert (some.code, some.text) == ("cannot_know", "there is no recording of rank 0")
+    assert merge(str(tmp_path / "unused.*.trace")).why_none("module.idle.weight").way_out.startswith("Call it in forward()")
+
+
 def test_both_parts_of_complex_gradients_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     recordings = [Recording(), Recording()]
     for rank, rec in enumerate(recordings):
         rec.header = {"rank": rank, "clock": 0, "host": "a", "groups": {"0": [0, 1]}, "engine": "retrograd"}
-    monkeypatch.setattr("retrograd.microscope.answers.ranks.averaging", lambda rec: {1: SimpleNamespace(what="averages")})
+    monkeypatch.setattr("retrograd.microscope.answers.ranks.averaging", lambda rec: {
+        1: SimpleNamespace(what="averages", text="0")})
 
     def what(*after: complex) -> str:
-        seen = {rank: tuple(SimpleNamespace(array=np.array([g]), norm=abs(g)) for g in pair)
-                for rank, pair in enumerate(zip((1 + 2j, 3 - 6j), after))}
+        def value(g: complex) -> Any:
+            return SimpleNamespace(array=np.array([g]), norm=abs(g), dtype="complex128")
+        seen = {rank: Passed(value(g), None, value(g), value(b)) for rank, (g, b) in enumerate(zip((1 + 2j, 3 - 6j), after))}
         return merge(recordings)._averaged(1, seen).code
     assert what(2 - 2j, 2 - 2j) == "mean" and what(2 - 2j, 2 + 2j) == "differs"
 

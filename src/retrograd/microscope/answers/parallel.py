@@ -23,8 +23,12 @@ def on_its_rank(rec: Recording, n: int | None, cause: Cause) -> Cause:
         if n is not None and rec.tensor_names.get(n, {}).get("at_end", -1) >= 0:
             text = f"rank {rank} did not use it, and DistributedDataParallel put the mean over the ranks there"
             return replace(cause, code="has_grad", text=text, way_out="Nothing to do.")
-        cause = replace(cause, code="unused_parameter", text=f"{cause.text}; DistributedDataParallel waits for a gradient of "
-                        "each parameter", way_out=f"{cause.way_out} Or DistributedDataParallel(find_unused_parameters=True).")
+        if noted(rec, "unused_allowed"):
+            more, or_else = "and no rank used it, or DistributedDataParallel had put a mean there", ""
+        else:
+            more = "DistributedDataParallel waits for a gradient of each parameter"
+            or_else = " Or DistributedDataParallel(find_unused_parameters=True)."
+        cause = replace(cause, code="unused_parameter", text=f"{cause.text}; {more}", way_out=cause.way_out + or_else)
     elif apart and cause.code in UNUSED and (not averaged or apart[-1].number > averaged[-1].number):
         cause = replace(cause, code="no_sync", text=f"{cause.text}; the pass was inside no_sync(), where gradients of other "
                         "ranks do not come either", where=cause.where or apart[-1].where)

@@ -18,7 +18,7 @@ from ..arguments import FilePath, checked
 from ..plain_text import escaped
 from ..record.exchanges import UNFINISHED
 from ..record.recorder import RecordingError
-from ..record.recording import Recording, load
+from ..record.recording import Recording, Value, load
 from ..record.replay import double
 from .parallel import averaging, is_sharded, noted, scattering
 from .why import Cause, hook_of, why_none
@@ -76,7 +76,7 @@ class Averaged:
     """What became of a parameter's gradient in one backward pass.
 
     code   "mean", "no_sync", "comm_hook", "differs" (other than the mean, and no hook is known), "cannot_know"
-    local  rank -> norm of .grad when the pass had filled it;  after: rank -> when the optimizer read it
+    local  rank -> norm of .grad with what this rank computed;  after: rank -> when the pass was over
     """
 
     step: int
@@ -239,15 +239,14 @@ class Ranks:
             return [self._scattered(p, of_pass[p], {rank: some[p] for rank, some in synced.items() if p in some}) for p in passes]
         return [self._averaged(p, of_pass[p]) for p in passes]
 
-    def _scattered(self, step: int, seen: dict[int, tuple[Any, Any]], synced: dict[int, Any]) -> Averaged:
+    def _scattered(self, step: int, seen: dict[int, Passed], synced: dict[int, Any]) -> Averaged:
         """FSDP2: each rank has the gradient of the whole, and keeps the shard of the mean that is its own.
 
         On a mesh of two dimensions the ranks of a row share the parameter, and all_reduce makes the mean over the rows.
         """
-        local = {rank: a.norm for rank, (a, _) in seen.items()}
-        after = {rank: b.norm for rank, (_, b) in seen.items() if b is not None}
-        said = partial(Averaged, step, local=local, after=after)
-        shards = {rank: b for rank, (_, b) in seen.items()}
+        shards = {rank: one.after for rank, one in seen.items()}
+        local = {rank: one.now for rank, one in seen.items()}
+        said = partial(Averaged, step, local=norms_of(local), after=norms_of(shards))
         rows = set().union(*(groups.get("reduce_scatter_tensor", {(rank,)}) for rank, groups in synced.items()))
         replicas = set().union(*(groups.get("all_reduce", ()) for groups in synced.values()))
         if len(synced) < len(self.by_rank) or None in shards.values() and rows <= {(rank,) for rank in synced}:
@@ -260,41 +259,49 @@ class Ranks:
         if len(rows) > 1 and not replicas:
             return said("no_sync", f"averaged among ranks {' and among ranks '.join(listed(row) for row in sorted(rows))} alone: "
                         "no all_reduce followed (a mesh of one dimension, or set_requires_all_reduce(False))")
-        if any(x is None or x.array is None for x in (*shards.values(), *(a for a, _ in seen.values()))):
-            return said("cannot_know", "its numbers were not kept: record(values=\"parameters\")")
-        mean = np.mean([double(a.array) for a, _ in seen.values()], 0)
-        whole = [together([shards[rank].array for rank in row], mean.shape) for row in rows]
+        if any(array_of(x) is None for x in (*shards.values(), *local.values())):
+            return said("cannot_know", KEPT)
+        mean = np.mean([array_of(one) for one in local.values()], 0)
+        whole = [together([array_of(shards[rank]) for rank in row], mean.shape) for row in rows]
         if any(one is None for one in whole):
             return said("cannot_know", "the ranks' shards together are not the whole parameter")
         off = max(norm(one - mean) for one in whole) / (norm(mean) or 1.0)
-        if off <= EXACT.get(next(iter(seen.values()))[0].dtype, 1e-5):
+        if off <= exact(local.values()):
             return said("mean", "it is the mean of the ranks' gradients: each rank keeps its shard" + (
                 f", and ranks {' and '.join(listed(row) for row in sorted(rows))} the same" if len(rows) > 1 else ""))
         return said("differs", f"the ranks' shards differ from the mean of their gradients by {off:.2g} of its norm: "
                     "gradients of earlier passes, clipping, or another reduction")
 
-    def _averaged(self, step: int, seen: dict[int, tuple[Any, Any]]) -> Averaged:
-        local = {rank: a.norm for rank, (a, _) in seen.items()}
-        after = {rank: b.norm for rank, (_, b) in seen.items() if b is not None}
-        notes = {rank: averaging(self.by_rank[rank]).get(step) for rank in seen}
-        apart = [note for note in notes.values() if note is not None and note.what == "no_sync"]
-        if apart or not any(notes.values()):
+    def _averaged(self, step: int, seen: dict[int, Passed]) -> Averaged:
+        """Rank by rank of a group: the mean of what was in .grad, or of .grad and what arrived, is there afterwards.
+
+        Where .grad is memory of a message, it may have been divided or averaged before it is read; hooks may change it meanwhile.
+        """
+        notes = {rank: note for rank in seen if (note := averaging(self.by_rank[rank]).get(step)) is not None}
+        said = partial(Averaged, step, local=norms_of({rank: one.now for rank, one in seen.items()}),
+                       after=norms_of({rank: one.after for rank, one in seen.items()}))
+        apart = [note for note in notes.values() if note.what == "no_sync"]
+        if apart or not notes:
             what = f"no_sync() kept {'it' if len(apart) == len(seen) else 'some ranks'} apart" if apart else \
                 "the model was not called as a DistributedDataParallel"
-            return Averaged(step, "no_sync", f"not averaged: {what}", local, after, apart[0].where if apart else None)
-        arrays = [(a.array, None if b is None else b.array) for a, b in seen.values()]
-        if any(a is None or b is None for a, b in arrays):
-            return Averaged(step, "cannot_know", "its numbers were not kept: record(values=\"parameters\")", local, after)
-        mean = np.mean([double(a) for a, _ in arrays], 0)
-        off = max(norm(double(b) - mean) for _, b in arrays) / (norm(mean) or 1.0)
-        if off <= 1e-5 and len(seen) == len(self.by_rank):
-            return Averaged(step, "mean", "it is the mean of the ranks' gradients", local, after)
+            return said("no_sync", f"not averaged: {what}", where=apart[0].where if apart else None)
+        rows = {tuple(self.by_rank[rank].header["groups"][note.text]) for rank, note in notes.items()}
+        missing = set().union(*rows) - set(self.by_rank)
+        if missing:
+            return said("cannot_know", f"there is no recording of rank {listed(sorted(missing))}")
+        ends = {rank: array_of(one.after) for rank, one in seen.items()}
+        for shares in ({rank: one.brought() for rank, one in seen.items()}, {rank: one.held() for rank, one in seen.items()}):
+            if any(shares.get(rank) is None or ends[rank] is None for row in rows for rank in row):
+                return said("cannot_know", KEPT)
+            off = max(apart_from_mean([shares[rank] for rank in row], [ends[rank] for rank in row]) for row in rows)
+            if off <= exact(one.after for one in seen.values()):
+                return said("mean", "it is the mean of the ranks' gradients", local={rank: norm(x) for rank, x in shares.items()})
         hooks = [(e, rec) for rec in self.by_rank.values() for e in noted(rec, "comm_hook")]
         if hooks:
-            return Averaged(step, "comm_hook", f"the communication hook {hooks[0][0].text} changed it: it differs from the mean "
-                            f"by {off:.2g} of its norm", local, after, hooks[0][0].where)
-        return Averaged(step, "differs", f"it differs from the mean of the ranks' gradients by {off:.2g} of its norm: hooks "
-                        "after the pass, clipping, or ranks of which there is no recording", local, after)
+            return said("comm_hook", f"the communication hook {hooks[0][0].text} changed it: it differs from the mean "
+                        f"by {off:.2g} of their norm", where=hooks[0][0].where)
+        return said("differs", f"it differs from the mean of the ranks' gradients by {off:.2g} of their norm: other hooks, or "
+                    "code that wrote into .grad during the pass")
 
     # -- looking at it
 
@@ -327,8 +334,9 @@ class Ranks:
         return f"<Ranks {', '.join(map(str, self.by_rank))}: {events} events>"
 
 
+KEPT = 'its numbers were not kept: record(values="parameters"), with room for all events'
 FIRED = Cause("fired", "", "")
-EXACT = {"float16": 1e-2, "bfloat16": 1e-2}     # what sums of these are within
+EXACT = {"float16": 1e-2, "bfloat16": 1e-2}
 
 
 def listed(ranks: Iterable[int]) -> str:
@@ -405,22 +413,77 @@ def width(dtype: str) -> int:
     return {"64": 8, "32": 4, "16": 2, "128": 16}.get(dtype.lstrip("abcdefghijklmnopqrstuvwxyz"), 1)
 
 
-def gradients(rec: Recording, name: str) -> dict[int, tuple[Any, Any]]:
-    """pass -> (.grad when the pass had filled it, .grad when the next optimizer step read it, or None), as Values.  KeyError."""
+@dataclass
+class Passed:
+    """.grad in a pass, as Values: what arrived, what was there before, after that and its hooks, and when the pass was over."""
+
+    gradient: Value | None
+    had: Value | None
+    now: Value | None
+    after: Value | None
+
+    def brought(self) -> Any:
+        """What was there and what arrived; None if it was not kept."""
+        here = [array_of(one) for one in (self.had, self.gradient) if one is not None]
+        return None if any(one is None for one in here) else sum(here, np.zeros(()))
+
+    def held(self) -> Any:
+        """What was there after hooks."""
+        return self.brought() if self.now is None else array_of(self.now)
+
+
+def array_of(value: Value | None) -> Any:
+    """Its numbers, in double precision; None if there are none."""
+    return None if value is None or value.array is None else double(value.array)
+
+
+def exact(values: Iterable[Value | None]) -> float:
+    """Within what their sums are, in relation to them."""
+    return max(EXACT.get(value.dtype, 1e-5) for value in values if value is not None)
+
+
+def norms_of(seen: dict[int, Any]) -> dict[int, float]:
+    return {rank: value.norm for rank, value in seen.items() if value is not None}
+
+
+def apart_from_mean(shares: list[Any], after: list[Any]) -> float:
+    """How far from the mean of the shares is what ranks have afterwards, in relation to the shares."""
+    mean = sum(shares) / len(shares)
+    return max(norm(one - mean) for one in after) / (float(np.mean([norm(one) for one in shares])) or 1.0)
+
+
+def gradients(rec: Recording, name: str) -> dict[int, Passed]:
+    """pass -> what became of .grad in it.  KeyError for no parameter.
+
+    Without an event of its end, what is next read of .grad is taken: by a step, a later pass, or at the end.
+    """
     n = rec.number_of(name)
     if n is None:
         raise KeyError(f"averaged: no parameter {name!r} was recorded; there are {', '.join(rec.parameters) or 'none'}")
-    found: dict[int, tuple[Any, Any]] = {}
-    open_: list[int] = []
-    for e in rec.of("accumulate", "step"):
+    found: dict[int, Passed] = {}
+    last: Passed | None = None                  # what it is afterwards is not known yet
+    here: Value | None = None                   # what .grad was when last seen
+
+    def read(value: Value | None) -> None:
+        nonlocal last
+        if last is not None:
+            last.after, last = value, None
+
+    for e in rec.of("accumulate", "averaged", "step", "zero"):
         if e.kind == "accumulate" and e.tensor == n and e.now >= 0:
-            found[e.get("pass")] = rec.value(e.now), None
-            open_.append(e.get("pass"))
+            if last is not None and e.get("pass") not in found:
+                read(rec.value(e.had))
+            last = found[e.get("pass")] = Passed(rec.value(e.gradient), rec.value(e.had), rec.value(e.now), None)
+        elif e.kind == "averaged" and n in e.tensors:
+            before, here = here, rec.value(e.gradients[e.tensors.index(n)])
+            if here is not None:
+                last = found.setdefault(e.get("pass"), Passed(None, before, None, None))
+                read(here)
         elif e.kind == "step" and n in e.tensors:
-            for p in open_[-1:]:
-                found[p] = found[p][0], rec.value(e.gradients[e.tensors.index(n)])
-            open_.clear()
-    end = rec.tensor_names.get(n, {}).get("at_end", -1)
-    for p in open_[-1:]:
-        found[p] = found[p][0], rec.value(end)
+            read(rec.value(e.gradients[e.tensors.index(n)]))
+        elif e.kind == "zero" and n in e.tensors:
+            here = None
+            if e.to_none:
+                last = None
+    read(rec.value(rec.tensor_names.get(n, {}).get("at_end", -1)))
     return found

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from weakref import WeakSet
 
 from ..listen.sites import name_of
 from .book import now
@@ -37,6 +38,7 @@ class Exchanges:
         self.going: dict[int, tuple[Any, int]] = {}             # what is under way -> (the Work, its event)
         self.calls: dict[str, int] = {}
         self.hooks: set[int] = set()
+        self.parallel: Any = WeakSet()                          # the parallel models that were called
 
     @property
     def on(self) -> bool:
@@ -113,6 +115,9 @@ class Exchanges:
         if not grad:
             return
         site = recorder.sites.here(sys._getframe(2))
+        if ddp not in self.parallel and (ddp.find_unused_parameters or ddp.static_graph):
+            recorder.note("unused_allowed", str(ddp.process_group.group_name), site)
+        self.parallel.add(ddp)
         recorder.note("averages" if ddp.require_backward_grad_sync else "no_sync", str(ddp.process_group.group_name), site)
         self.tell(str(ddp.process_group.group_name), ddp.process_group)
         hook = getattr(ddp.reducer, "hook", None)
@@ -120,6 +125,25 @@ class Exchanges:
             if id(given[0]) not in self.hooks:
                 self.hooks.add(id(given[0]))
                 recorder.note("comm_hook", name_of(given[0]), recorder.sites.of_function(given[0]))
+
+
+    def passed(self, tap: Any, thread: int, number: int, begin: int) -> None:
+        """A pass is over: what .grad of a parallel model's parameters are now, which messages wrote where no version tells."""
+        recorder = self.recorder
+        if not self.parallel:
+            return
+        came = {row[6] for row in recorder.rows[begin:] if row[0] == "accumulate" and row[4] == number}
+        for ddp in [*self.parallel] if came else ():
+            params = [*ddp.parameters()]
+            numbers = [recorder.tensor(tap, p) for p in params]
+            if came.isdisjoint(numbers):
+                continue
+            values = []
+            with tap.quiet():
+                for p in params:
+                    recorder._seen.pop(id(p.grad), None)
+                    values.append(tap.grad_now(p, p.grad))
+            recorder.put(("averaged", now() - recorder.start, 0, thread, number, tuple(numbers), tuple(values)))
 
 
 def clock(start: int) -> int:

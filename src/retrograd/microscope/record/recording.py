@@ -29,6 +29,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "step": ("optimizer", "site", "tensors", "gradients", "before", "after", "error", "rates"),
     "zero": ("owner", "site", "tensors", "to_none"),
     "collective": ("name", "group", "call", "bytes", "waited", "site", "error"),
+    "averaged": ("pass", "tensors", "gradients"),
     "note": ("what", "text", "site"),
 }
 POSITION = {kind: {name: i for i, name in enumerate((*COMMON, *names))} for kind, names in FIELDS.items()}
@@ -369,8 +370,8 @@ class Recording:
             return f"{hook['name']} ({hook['kind']} hook of {hook['on']}) {said}".rstrip()
         if kind == "begin":
             return f"{event.how} {event.get('pass')}"
-        if kind == "end":
-            return f"pass {event.get('pass')}" + (f" failed: {event.error}" if event.error else "")
+        if kind in ("end", "averaged"):
+            return f"pass {event.get('pass')}" + (f" failed: {event.error}" if event.get("error") else "")
         if kind == "step":
             return self.name_of_optimizer(event.optimizer)
         if kind == "zero":

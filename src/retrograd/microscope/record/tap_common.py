@@ -451,6 +451,7 @@ class Tap:
         if error is not None and cause is not None:
             error.add_note(f"The recording knows: {cause}.")
         recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error), cause))
+        self.exchanges.passed(self, thread.number, number, begin)
         if not thread.passes:
             self.trim()
 

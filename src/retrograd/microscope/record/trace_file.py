@@ -317,6 +317,7 @@ LISTS = {
     "hook": {"before": "value_likes", "after": "value_likes"},
     "step": {"tensors": "tensor_rows", "gradients": "value_likes", "before": "value_likes", "after": "value_likes"},
     "zero": {"tensors": "tensor_rows"},
+    "averaged": {"tensors": "tensor_rows", "gradients": "value_likes"},
 }
 
 
