@@ -15,6 +15,7 @@ import pytest
 
 from retrograd.cli import launch
 from retrograd.cli.launch import CannotLaunch, Ranks, report
+from retrograd.distributed import run
 from retrograd.distributed.environment import free_port
 from retrograd.distributed.watch import lives
 
@@ -59,6 +60,63 @@ def test_a_rank_that_raises_ends_all_with_its_traceback() -> None:
     assert_gone(done.stdout)
 
 
+@pytest.mark.parametrize("point, text", [("20", "; the other ranks were ended"), ("1000", "")])
+def test_the_launcher_ends_with_the_status_of_the_rank_that_failed_first(point: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "end.py").write_text(END)
+    done = launched("-n", "2", str(tmp_path / "end.py"), point, status=3)
+    assert re.search(rf"retrograd: rank 1 \(process \d+\) ended with status 3{text}\n$", done.stderr), done.stderr
+
+
+END = """
+import sys
+import torch.distributed as d
+d.init_process_group("mpi")
+if d.get_rank() == 1 and sys.argv[1] == "20":
+    sys.exit(3)
+d.barrier()
+d.destroy_process_group()
+sys.exit(3 * int(sys.argv[1] == "1000" and "1" in __import__("os").environ["RANK"]))
+"""
+TOGETHER = """
+import sys
+from retrograd.cli.run import execute
+def fall(n):
+    if n:
+        fall(n - 1) if n % 2 else fall(n - 1)
+    raise ValueError("both " * 2000)
+for _ in range(5):
+    execute(compile("fall(99)", "fall.py", "exec"), {"fall": fall})
+"""
+
+
+def test_tracebacks_of_ranks_that_fail_together_come_out_in_one_piece_each(tmp_path: Path) -> None:
+    (tmp_path / "fall.py").write_text(TOGETHER)
+    lines = launched("-n", "3", str(tmp_path / "fall.py")).stderr.splitlines()
+    begins = [i for i, line in enumerate(lines) if line[4:] == "Traceback (most recent call last):"]
+    assert len(begins) == 15 and {line[:3] for line in lines} == {"[0]", "[1]", "[2]"}
+    for begin, end in zip(begins, [*begins[1:], len(lines)]):
+        assert {line[:3] for line in lines[begin:end]} == {lines[begin][:3]} and lines[end - 1][4:].startswith("ValueError: both")
+
+
+def test_what_the_program_told_faulthandler_and_its_alarm_stand(tmp_path: Path) -> None:
+    (tmp_path / "watched.py").write_text("""
+import faulthandler, signal, time
+import torch.distributed as d
+rang = []
+signal.signal(signal.SIGALRM, lambda *_: rang.append(1))
+signal.setitimer(signal.ITIMER_REAL, 3)
+faulthandler.dump_traceback_later(3)
+d.init_process_group("mpi")
+d.destroy_process_group()
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    time.sleep(0.1)
+print("rang", rang)
+""")
+    done = launched("-n", "2", str(tmp_path / "watched.py"))
+    assert done.stdout.count("rang [1]") == 2 and done.stderr.count("Timeout (0:00:03)!") == 2
+
+
 def test_a_rank_that_is_killed_ends_all_and_is_named() -> None:
     done = launched("-n", "2", str(HERE / "faults.py"), "13", "kill", status=9)
     assert re.search(r"retrograd: rank 1 \(process \d+\) was killed by signal 9; the other ranks were ended", done.stderr)
@@ -74,7 +132,7 @@ def test_of_ranks_that_mpiexec_killed_the_first_is_named_whichever_it_says(
         link.sendall(b"" if rank == 3 else f"{70 + rank} {rank} ".encode())
     while len(ranks.number) < 3:
         time.sleep(0.01)
-    links[2].sendall(b"ended")
+    links[2].sendall(b"ended 0 ")
     for rank in (3, 2, 1, 0):                       # one that said nothing, one that came to its end, the one that was killed
         links[rank].close()
     ranks.close()
@@ -125,7 +183,7 @@ print("all are here")
 
 @pytest.mark.parametrize("does, status, text", [
     ("raise ValueError('enough')", 1, "ValueError: enough"), ("sys.exit(3)", 3, ""),
-    ("sys.exit()", None, "Timeout (0:00:02)!"), ("time.sleep(60)", None, "Timeout (0:00:02)!")])
+    ("sys.exit()", None, "in init_process_group"), ("time.sleep(60)", None, "in init_process_group")])
 def test_a_rank_that_never_comes_to_init_process_group_ends_all(does: str, status: int | None, text: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(EARLY)
     done = launched("-n", "3", str(tmp_path / "train.py"), does, status=status)
@@ -144,24 +202,30 @@ def test_groups_used_in_different_orders_are_named_instead_of_waited_for() -> No
 
 
 @pytest.mark.parametrize("number, status", [
-    (signal.SIGINT, 130), (signal.SIGTERM, None), pytest.param(signal.SIGKILL, None, marks=pytest.mark.skipif(
+    (-signal.SIGINT, 130), (signal.SIGINT, 130), (signal.SIGTERM, 143),
+    pytest.param(signal.SIGKILL, None, marks=pytest.mark.skipif(
         sys.platform != "linux", reason="only Linux tells children that their parent was killed"))])
 @pytest.mark.parametrize("starter", ["launch", "torchrun"])
 def test_a_starter_that_is_interrupted_or_killed_ends_all_ranks(starter: str, number: int, status: int | None) -> None:
+    """A negative number comes from the keyboard: to all processes."""
     torchrun = [sys.executable, "-m", "retrograd", "run", "-m", "torch.distributed.run", "--nproc-per-node"]
     start = torchrun if starter == "torchrun" else [*LAUNCH, "-n"]
     process = subprocess.Popen([*start, "2", str(HERE / "faults.py"), "7", "sleep"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env=os.environ | QUIET | {"SECONDS": "50"},
+                               stderr=subprocess.PIPE, text=True, env=os.environ | QUIET | {"SECONDS": "50"},
                                start_new_session=True)
     try:
         assert process.stdout is not None
         said = process.stdout.readline() + process.stdout.readline()
-        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        began = time.monotonic()
+        (os.killpg if number < 0 else os.kill)(process.pid, abs(number))
         assert process.wait(30) and process.returncode == (status or process.returncode)
+        assert time.monotonic() - began < 4     # each rank that goes on is given more
         assert_gone(said)
     finally:
         process.kill()
-        process.communicate()
+        said = process.communicate()[1]
+    if starter == "launch" and status is not None:
+        assert said.endswith(f"retrograd: {signal.Signals(abs(number)).name} ended all ranks\n")
 
 
 def assert_gone(said: str) -> None:
@@ -248,6 +312,13 @@ def test_more_ranks_than_a_machine_bears_are_refused_before_mpiexec(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     with pytest.raises(CannotLaunch, match=f"^{n} ranks are too many: {2**31 - 1 if options else 128} are the most"):
         launch.launch(n, ["x.py"], options)
+
+
+def test_torchrun_starts_no_more_ranks_than_launch(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with pytest.raises(SystemExit):
+        run.main(["--nproc-per-node", "129", "x.py"])
+    assert "--nproc-per-node 129: 128 are the most on this machine" in capsys.readouterr().err
 
 
 def test_what_cannot_be_launched_is_said() -> None:

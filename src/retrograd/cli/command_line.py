@@ -243,6 +243,8 @@ def as_rank(start: Callable[[], int]) -> int:
     from .launch import Rank
 
     rank = Rank()
-    rank.status = 2
-    rank.status = start()
+    try:
+        rank.status = start()
+    finally:
+        rank.ends()
     return rank.status

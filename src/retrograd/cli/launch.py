@@ -16,17 +16,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..distributed.environment import ends_with_us, free_port
+from ..distributed.environment import crowd, ends_with_us, free_port
 
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
+SOON = 0.5              # seconds in which it ends if Ctrl-C reached it, too
 DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
-CROWD = 64              # ranks for each processor, unless mpiexec has options, such as hosts
 MOST = 2**31 - 1        # mpiexec starts another number of ranks instead of more
 HIGH = 512              # a descriptor above those that a rank inherits
 CODE = re.compile(rb"EXIT CODE: (\d+)")
@@ -39,11 +39,11 @@ class CannotLaunch(Exception):
 
 
 def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int:
-    """Run `retrograd run ARGUMENTS` on n ranks -> mpiexec's exit status.
+    """Run `retrograd run ARGUMENTS` on n ranks -> the exit status of the first that failed, or mpiexec's.
 
     options  of mpiexec's, as they are
     """
-    most = MOST if options else CROWD * (os.cpu_count() or 1)
+    most = MOST if options else crowd()
     if n > most:
         raise CannotLaunch(f"{n} ranks are too many: {most} are the most" + " on this machine, unless --mpiexec says where "
                            "others run" * (not options))
@@ -54,21 +54,25 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(folder),
                                    preexec_fn=ends_with_us())
         outputs = [Output(process.stdout, sys.stdout), Output(process.stderr, sys.stderr)]
-        before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        before = signal.signal(signal.SIGTERM, terminated)
+        status = stop = 0
         try:
             status = process.wait()
-        except KeyboardInterrupt:               # mpiexec was told, too, and ends its ranks
-            status = 130
-            end(process)
+        except KeyboardInterrupt:
+            stop = signal.SIGINT
+            end(process, (lambda: None, SOON), (lambda: process.send_signal(stop), GRACE))
+        except Terminated:
+            stop = signal.SIGTERM
         finally:
             signal.signal(signal.SIGTERM, before)
-            end(process)
+            end(process, (process.terminate, GRACE), (process.kill, GRACE))
         ranks.close()
         for output in outputs:
             output.thread.join(GRACE)
-        if status:
-            report(status, b"".join(output.end for output in outputs), ranks)
-        return status
+        if stop:
+            print(f"retrograd: {signal.Signals(stop).name} ended all ranks", file=sys.stderr)
+            return 128 + stop
+        return report(status, b"".join(output.end for output in outputs), ranks) if status else 0
 
 
 def mpiexec() -> str:
@@ -121,8 +125,8 @@ class Ranks:
 
     def __init__(self, path: Path) -> None:
         self.number: dict[str, str] = {}        # process -> rank
-        self.killed: list[str] = []             # processes that did not say that they end, in order
-        self.failed: dict[str, str] = {}        # processes that ended before MPI began -> status
+        self.ends: dict[str, str] = {}          # processes that ended badly, in order -> status; "": killed
+        self.well = 0                           # how many others came to their end
         self.over = False
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
@@ -150,15 +154,15 @@ class Ranks:
                 came = waiting.select(0.1)
 
     def heard(self, link: Any, links: dict[Any, bytes]) -> bool:
-        """Does the link go on?  A rank says "process rank ", at its end "ended ", then a status that mpiexec does not see."""
+        """Does the link go on?  A rank says "process rank ", at its end "ended STATUS "."""
         came = link.recv(64)
         links[link] += came
-        process, number, ended, status, *_ = [*links[link].decode(errors="replace").split(" "), "", "", ""]
+        process, number, _, status, *_ = [*links[link].decode(errors="replace").split(" "), "", "", ""]
         self.number[process] = number
-        if status:
-            self.failed[process] = status
+        if number and status != "0" and (status or not came):
+            self.ends.setdefault(process, status)
         if not came:
-            self.killed += [process] * (number != "" and not ended)
+            self.well += status == "0"
             del links[link]
         return bool(came)
 
@@ -168,43 +172,68 @@ class Ranks:
         self.thread.join(GRACE)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Wait for mpiexec to end its ranks; after a while, end it."""
-    for stop in (None, process.terminate, process.kill):
-        if stop is not None:
-            stop()
-        try:
-            process.wait(GRACE)
+class Terminated(BaseException):
+    """SIGTERM has come."""
+
+
+def terminated(*_: object) -> None:
+    raise Terminated
+
+
+def end(process: subprocess.Popen[bytes], *stops: tuple[Callable[[], object], float]) -> None:
+    """Stop mpiexec in one way after the other, and wait for as long, until it has ended."""
+    for stop, seconds in stops:
+        stop()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
             return
-        except subprocess.TimeoutExpired:
-            continue
 
 
-def report(status: int, said: bytes, ranks: Ranks) -> None:
-    """Which rank was it?  What mpiexec says of a process that was killed, and which was killed first, say it."""
-    text = f"mpiexec ended with status {status}"
+def report(status: int, said: bytes, ranks: Ranks) -> int:
+    """Which rank was it?  What the first to end said, or what mpiexec says of a process that was killed -> the exit status."""
+    first, its = next(iter(ranks.ends.items()), ("", ""))
     process, code = DEAD.search(said), CODE.search(said)
-    if process is not None and code is not None and process[1].decode() in ranks.number:
-        number, value = process[1].decode(), int(code[1])
-        killed = b"(signal" in said
-        if killed and value == signal.SIGKILL and ranks.killed:         # mpiexec's own, too
-            number = ranks.killed[0]
+    if its:
+        status = int(its)
+        how = f"ended with status {status}"
+    elif process is not None and code is not None and process[1].decode() in ranks.number:
+        killed, value = b"(signal" in said, int(code[1])
+        if not (killed and value == signal.SIGKILL and first):          # mpiexec's own, too
+            first = process[1].decode()
         how = f"was killed by signal {value}" if killed else f"ended with status {value}"
-        text = f"rank {ranks.number[number]} (process {number}) {how}; the other ranks were ended"
-    for number, given in [*ranks.failed.items()][:1]:
-        text = f"rank {ranks.number[number]} (process {number}) ended with status {given}; the other ranks were ended"
-    print(f"retrograd: {text}", file=sys.stderr)
+    elif first and status > 0:
+        how = f"ended with status {status}"
+    else:
+        print(f"retrograd: mpiexec ended with status {status}", file=sys.stderr)
+        return status if status > 0 else 128 - status
+    others = "; the other ranks were ended" if ranks.well < len(ranks.number) - 1 else ""
+    print(f"retrograd: rank {ranks.number[first]} (process {first}) {how}{others}", file=sys.stderr)
+    return status
 
 
 class Lines(io.TextIOWrapper):
-    """Writes each line at once and as a whole: what mpiexec reads in pieces it mixes with the lines of other ranks."""
+    """Writes whole lines, at once: what mpiexec reads in pieces it mixes with the lines of other ranks."""
+
+    held: list[str] | None = None
+
+    def hold(self) -> None:
+        """What is written until flush() comes out in one piece."""
+        self.held = []
 
     def write(self, text: str) -> int:
-        *lines, rest = text.split("\n")
-        for line in lines:
-            super().write(line + "\n")
+        if self.held is not None:
+            self.held.append(text)
+            return len(text)
+        lines, end, rest = text.rpartition("\n")
+        super().write(lines + end)
         super().write(rest)
         return len(text)
+
+    def flush(self) -> None:
+        held, self.held = self.held, None
+        if held:
+            self.write("".join(held))
+        super().flush()
 
 
 class Rank:
@@ -220,7 +249,7 @@ class Rank:
                 whole = Lines(stream.detach(), stream.encoding, stream.errors, line_buffering=True)
                 setattr(sys, name, whole)
                 setattr(sys, f"__{name}__", whole)
-        self.status = 0
+        self.status = 2                         # unless the program starts
         self.link: socket.socket | None = None
         folder, found = os.environ.get("RETROGRAD_LAUNCHED"), under_mpi()
         if folder is not None and found is not None:
@@ -239,14 +268,17 @@ class Rank:
         self.link.sendall(f"{os.getpid()} {rank} ".encode())
         os.register_at_fork(after_in_child=self.link.close)
 
+    def ends(self) -> None:
+        """The program is over: the launcher is told, before MPI waits for other ranks."""
+        if self.link is not None:
+            with suppress(OSError):
+                self.link.sendall(f"ended {self.status & 0xFF} ".encode())
+
     def end(self, process: int) -> None:
-        """The program is over.  Of a rank that fails before MPI has begun, MPICH's mpiexec takes no notice: it is told."""
+        """Of a rank that fails before MPI has begun, MPICH's mpiexec takes no notice: it is told."""
         if os.getpid() != process:              # a fork
             return
         early = self.status if "mpi4py.MPI" not in sys.modules else 0
-        if self.link is not None:
-            with suppress(OSError):
-                self.link.sendall(f"ended {early or ''}".encode())
         if early and "PMI_FD" in os.environ:
             time.sleep(DRAIN)
             with suppress(OSError, ValueError):

@@ -145,6 +145,7 @@ def execute(code: CodeType | Exception, namespace: dict[str, Any]) -> int:
         return 1
     except BaseException as error:
         without_our_frames(error, set())
+        getattr(sys.stderr, "hold", int)()      # of a rank: no lines of others in between
         sys.excepthook(type(error), error, error.__traceback__)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0

@@ -62,6 +62,11 @@ def ends_with_us() -> Callable[[], object] | None:
     return partial(ctypes.CDLL(None).prctl, 1, signal.SIGTERM)          # PR_SET_PDEATHSIG
 
 
+def crowd() -> int:
+    """The most ranks that are started on this machine: 64 for each processor."""
+    return 64 * (os.cpu_count() or 1)
+
+
 def free_port() -> int:
     """A port of this machine where nothing listens, below those that the system gives to outgoing connections (from 32768
     on), so that no connection of another program takes it before rank 0 listens."""

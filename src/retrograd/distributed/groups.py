@@ -5,7 +5,10 @@ import atexit
 import faulthandler
 import importlib.util
 import os
+import signal
 import sys
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -171,12 +174,23 @@ def connected(rank: int) -> Any:
 
 @contextmanager
 def all_within(limit: timedelta) -> Iterator[None]:
-    """End this process, with a traceback, unless the other ranks come in time: MPI waits for ever, with the GIL held."""
-    faulthandler.dump_traceback_later(min(limit.total_seconds(), 1e6), exit=True, file=2)
+    """End this process by SIGALRM, with a traceback, unless the other ranks come in time: MPI waits for ever, with the GIL held.
+
+    faulthandler's own clock may be the program's, and so may the alarm, which is put back.
+    """
+    mine, began = threading.current_thread() is threading.main_thread(), time.monotonic()
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL) if mine else None
+    faulthandler.register(signal.SIGALRM, file=2, chain=True)
+    due, again = signal.setitimer(signal.ITIMER_REAL, min(max(limit.total_seconds(), 1e-3), 1e6))
     try:
         yield
     finally:
-        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.unregister(signal.SIGALRM)
+        if mine:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+        if due:
+            signal.setitimer(signal.ITIMER_REAL, max(due - (time.monotonic() - began), 1e-3), again)
 
 
 def served(comm: Any, timeout: timedelta) -> Store:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from .environment import ends_with_us, free_port
+from .environment import crowd, ends_with_us, free_port
 
 GRACE = 10.0            # seconds that ranks have to end when one has failed
 
@@ -43,6 +43,8 @@ def main(args: Sequence[str] | None = None) -> None:
     if not str(near).isdigit() or not int(str(near)) or not given.nnodes.isdigit():
         parser.error(f"--nproc-per-node {near}, --nnodes {given.nnodes}: numbers of processes and machines, without GPUs")
     machines, n = int(given.nnodes), int(str(near))
+    if n > crowd():
+        parser.error(f"--nproc-per-node {n}: {crowd()} are the most on this machine")
     host, port = given.master_addr, given.master_port
     if given.rdzv_endpoint:
         host, _, last = given.rdzv_endpoint.partition(":")
