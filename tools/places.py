@@ -28,7 +28,7 @@ def names(owner: Any) -> list[str]:
     return found
 
 
-SPECIAL = ("lshift", "rshift", "rlshift", "rrshift", "delitem")
+SPECIAL = ("lshift", "rshift", "ilshift", "irshift", "rlshift", "rrshift", "delitem")
 
 
 def text() -> str:

@@ -108,7 +108,8 @@ GENERAL: tuple[str, ...] = (
     "If the operand of an in-place operation shares memory with the result, the whole operand is read first; where "
     "PyTorch allows this, it reads and writes element by element",
     "After set_(), a view has no gradient, and a leaf keeps its AccumulateGrad. PyTorch's views fail if their base "
-    "is too small",
+    "is too small. set_() past the end of a storage raises; in PyTorch the storage may grow, or the tensor shows what lies "
+    "behind it",
     "A view of a leaf that was made under no_grad counts as requiring grad. A second backward without retain_graph "
     "therefore fails at other nodes than in PyTorch, and so does backward after an edit of a saved tensor",
     "An index into an empty dimension is reported as out of range; PyTorch's error mentions a storage or an "
@@ -134,7 +135,10 @@ GENERAL: tuple[str, ...] = (
     "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's agrees "
     "only for a norm over all dims or over all but the last",
     "If the input of prod contains both a zero and inf or nan, fewer of its second derivatives are nan than in "
-    "PyTorch",
+    "PyTorch. The gradient of an element in which scatter_reduce or index_reduce multiplies is the product of the others "
+    "even if it is inf or nan itself; in PyTorch it is nan",
+    "Numbers beyond float32 that a function multiplies by or compares with (alpha, beta, value, slope, eps) are infinite "
+    "in tensors of float32 and less; most of PyTorch's functions refuse them",
     "If a function under a torch.func transform edits a captured tensor in place, the error does not name the operation. "
     "torch.autograd.grad works inside such a function, and vmap allows requires_grad_() and backward() on captured "
     "tensors",

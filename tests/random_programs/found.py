@@ -848,4 +848,106 @@ FOUND = {
         w = torch.tensor([[1.0, 0.0], [0.0, 0.0]], requires_grad=True)
         w.norm(0.25, 1).sum().backward()
     """,
+    "numbers that overflow a dtype where it is filled": """
+        h = torch.zeros(2, dtype=torch.float16)
+        h.fill_(65504.0)
+        h.fill_(65519.0)
+        h[:1].fill_(65519.0)
+        h.clamp_(max=65505)
+        torch.full((2,), 65505.0, dtype=torch.float16)
+        torch.full((1,), 1e6, dtype=torch.float16)
+        torch.full_like(h, 1e6)
+        torch.full_like(h[:1], 1e6)
+        F.pad(h, (1, 1), value=65519.0)
+        F.pad(h[:0], (1, 0), value=65519.0)
+        f = torch.zeros(2).fill_(3.4028235e38)
+        b = torch.zeros(2, dtype=torch.bfloat16).fill_(3.39e38)
+        c = torch.zeros(2, dtype=torch.complex64)
+        c.fill_(1e39)
+        c.fill_(complex(1, -1e39))
+        c.fill_(math.inf)
+        c[0] = 1e39
+        c.masked_fill_(c == c, 1e39j)
+        c.index_fill_(0, torch.tensor([0]), 1e39)
+        torch.full((1,), 1e39j)
+        F.pad(c, (1, 1), value=1e39)
+        torch.zeros(2, dtype=torch.complex128).fill_(1e39)
+    """,
+    "nan_to_num replaces no number that it put in": """
+        x = torch.tensor([math.nan, math.inf, -math.inf, 1.0])
+        torch.nan_to_num(x.half(), nan=1e6)
+        torch.nan_to_num(x.bfloat16(), nan=math.inf, posinf=-math.inf, neginf=math.nan)
+        torch.nan_to_num(x.to(torch.complex64), nan=math.inf, posinf=-math.inf, neginf=math.nan)
+    """,
+    "tensors of other dtypes over the same memory": """
+        x = torch.arange(4.0)
+        y = x.view(torch.int32)
+        x[:2].add_(y[1:3])
+        x[:1].add_(y[0])
+        x.copy_(y[0])
+        y.view(torch.uint8)[:4].copy_(x)
+        x[:3].logical_or_(y[1:])
+        x.copy_(y)
+        x.view(torch.float16)[:4].add_(x.view(torch.float16)[2:6])
+        d = torch.ones(2, dtype=torch.complex64)
+        d[0].real.copy_(d[0])
+        d.mul_(d.real)
+    """,
+    "shifts in place": """
+        a = torch.tensor([1, 2, 3])
+        b = a
+        b <<= 2
+        b >>= torch.tensor([1, 1, 2])
+        b <<= "a"
+        b <<= torch.ones(2, 3, dtype=torch.int64)
+        c = torch.ones(3, requires_grad=True)
+        c <<= 1
+        torch.ones(1, dtype=torch.int64).expand(3).__irshift__(1)
+    """,
+    "a slice up to before the start of an empty dimension is a slice": """
+        a = torch.ones(2, 0, requires_grad=True) * 1
+        b = a[0, 0:-2]
+        c = a[0, 0:3]
+        a[:, :-1] = torch.ones(2, 0)
+        nodes(a)
+    """,
+    "what is wrong with an index is looked for in order": """
+        x = torch.ones(3, 3)
+        x[4, 1.0]
+        x[1.0, 4]
+        x[torch.tensor([1]).short(), 9]
+        x[torch.tensor([1.0]), 0:1:-1]
+        x[9, "a"]
+        x[[[1], [1, 2]], 0]
+        x[torch.tensor([1]).short(), 9] = 1
+        x[torch.tensor([5]), torch.tensor([1.0])]
+    """,
+    "index_fill of nothing, and index_add of an alpha that does not fit": """
+        torch.zeros(0, 0).index_fill_(1, torch.tensor([5]), 1.0)
+        torch.zeros(2, 0, 0).index_fill(1, torch.tensor([5]), torch.tensor(1.0))
+        u = torch.zeros(2, 2, dtype=torch.uint8)
+        u.index_add(0, torch.tensor([0, 9]), u, alpha=-1.5)
+        u.index_add(0, torch.tensor([9, 0]), u, alpha=-1.5)
+    """,
+    "set_ with arguments that do not fit": """
+        a, b = torch.arange(6.0), torch.zeros(2)
+        b.set_(a.untyped_storage(), 0, (2, 2), (1,))
+        b.set_(a.untyped_storage(), 0, (2, 3), ())
+        b.set_(a.untyped_storage(), 100, (0,), (1,))
+        b.set_(3)
+    """,
+    "gradients beside a narrower dtype have the digits of the wider one": """
+        a = torch.tensor([3.0, 5.0], dtype=torch.float64, requires_grad=True)
+        b = torch.tensor([3, 7], dtype=torch.int8)
+        (torch.xlogy(a, b) + torch.special.xlog1py(a, b) + b ** a).sum().backward()
+        c = torch.tensor([0.5, 7.0], dtype=torch.float16, requires_grad=True)
+        d = torch.tensor([1.3, 2.6], requires_grad=True)
+        (torch.xlogy(d, c) + torch.special.xlog1py(d, c) + c ** d).sum().backward()
+    """,
+    "gradients of a norm below one in half precision": """
+        x = torch.tensor([13.25, -0.75, -16.25, -15.0, 16.5, -15.25, 2.0, 7.75, -9.75]).half().requires_grad_()
+        (torch.norm(x, 0.5) ** 2).backward()
+        y = torch.tensor([-11.25, -13.0, 11.75], dtype=torch.float16, requires_grad=True)
+        (torch.dist(y, torch.tensor([-2.75, 15.0, 11.25], dtype=torch.float16), 0.5) ** 2).backward()
+    """,
 }

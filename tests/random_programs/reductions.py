@@ -33,6 +33,9 @@ DIGITS: list[tuple[str, str]] = [
      "a gradient has the digits of the dtype that was asked for"),
     (r"nansum(.|\n)*dtype=torch\.u?int|nansum(.|\n)*dtype=torch\.bool", "infinities and nan as integers"),
     (r"(bfloat|float)16(.|\n)*renorm(.|\n)*x\.grad", "what is left of a gradient that cancels out is noise in half precision"),
+    (r"corrcoef(.|\n)*x\.grad: ", "what is left of a gradient that cancels out is noise"),
+    (r"\bprod\((.|\n)*PyTorch: +y: ", "which partial products overflow beside a zero"),
+    (r"\.mode\((.|\n)*y\[0\]: ", "PyTorch counts wrongly beside nan"),
     (r"(topk|unique|mode)(.|\n)*nan", "where nan stands among equals is an accident of the algorithm"),
 ]
 

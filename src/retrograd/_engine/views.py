@@ -297,15 +297,7 @@ def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
 
 def guard(t: TensorBase, record: bool, out: bool = False) -> None:
     """May t be edited in place?  `record`: the edit will be part of a graph; `out`: it is out= of a function."""
-    if not modes.usual:
-        it = state()
-        if it.transform > 0 and not out and born(t) < it.transform:
-            raise RuntimeError(CAPTURED)
-        before: Any = it.mutation
-        if before is not None:
-            before(t)
-    if t.inference and not inference_on():
-        raise RuntimeError(INFERENCE_EDIT)
+    guard_memory(t, out)
     if not grad_on() or not (record or wants_grad(t)):
         return
     origin = t.origin
@@ -317,14 +309,34 @@ def guard(t: TensorBase, record: bool, out: bool = False) -> None:
         raise RuntimeError(LEAF)
 
 
+def guard_memory(t: TensorBase, out: bool = False) -> None:
+    """May t's memory be written to, by what is never part of a graph?"""
+    if not modes.usual:
+        guard_captured(t, out)
+        before: Any = state().mutation
+        if before is not None:
+            before(t)
+    if t.inference and not inference_on():
+        raise RuntimeError(INFERENCE_EDIT)
+
+
+def guard_captured(t: TensorBase, out: bool = False) -> None:
+    """RuntimeError when t was made outside the function of torch.func that runs."""
+    it = state()
+    if it.transform > 0 and not out and born(t) < it.transform:
+        raise RuntimeError(CAPTURED)
+
+
 def apart(a: TensorBase, b: TensorBase) -> None:
     """RuntimeError when b, which an edit of a reads, shows some of a's memory in another way.
 
-    As in PyTorch, only where both are dense: no gaps between their elements, none shown twice.
+    As in PyTorch, only where both are dense: no gaps between their elements, none shown twice.  Of float32 and float16 it has
+    a copy that does not look.
     """
     x: Array = a.array
     y: Array = b.array
-    if not x.size or not y.size or (x.dtype is not y.dtype and x.dtype.kind != "c") or not dense(x) or not dense(y):
+    if not x.size or not y.size or not dense(x) or not dense(y) or (
+            x.dtype is not y.dtype and x.dtype.kind == y.dtype.kind == "f" and x.itemsize + y.itemsize == 6):
         return
     gap = address(y) - address(x)
     if -y.nbytes < gap < x.nbytes and (gap != 0 or x.nbytes != y.nbytes or steps(x) != steps(y)):
@@ -340,9 +352,9 @@ def separate(a: TensorBase, b: TensorBase) -> None:
 
 
 def steps(x: Array) -> list[int]:
-    """Strides as PyTorch has them: NumPy gives new dims of one element none."""
-    found: list[int] = list(x.strides)
-    step: int = x.itemsize
+    """Strides as PyTorch has them, in elements: NumPy gives new dims of one element none."""
+    found: list[int] = [s // x.itemsize for s in x.strides]
+    step: int = 1
     for i in range(len(found) - 1, -1, -1):
         if found[i] == 0 and x.shape[i] == 1:
             found[i] = step

@@ -9,7 +9,8 @@ from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._rules import compare, order
 from .arguments import tensor
-from .rows import replacing
+from .parsing import refuse_edit
+from .rows import replaced, replacing
 
 # name: (op, sign, other name)
 ORDER = {
@@ -96,6 +97,22 @@ def __lshift__(input: Any, other: Any) -> Any:
 def __rshift__(input: Any, other: Any) -> Any:
     """input >> other"""
     return compare.right_shift(input, other)
+
+
+def __ilshift__(input: Any, other: Any) -> Any:
+    """In place: input << other, in input's dtype."""
+    return shifted(compare.left_shift, input, other)
+
+
+def __irshift__(input: Any, other: Any) -> Any:
+    """In place: input >> other, in input's dtype."""
+    return shifted(compare.right_shift, input, other)
+
+
+def shifted(shift: Any, input: Any, other: Any) -> Any:
+    if isinstance(other, (TensorBase, int, float, complex, np.generic)):
+        refuse_edit(input, [other])             # before the kernel is looked for
+    return replaced(shift, input, other)
 
 
 def __rlshift__(input: Any, other: Any) -> Any:

@@ -86,7 +86,7 @@ def fill_(input: Any, value: Any) -> Any:
     if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
     dtypes.check_long(value)
-    index.check_number(value, input.array.dtype)
+    index.check_fill(value, input.array.dtype, input.array.size)
     return ops.fill_(input, value)
 
 

@@ -15,7 +15,7 @@ from .._engine.views import OVERLAP, guard, overlaps
 from .._engine.warn import warn
 from .._kernels import steps as kernels
 from .._rules import create
-from .._rules.index import check_number
+from .._rules.index import check_fill, check_number
 from .._tensor import Tensor, dtypes
 from .._tensor import size as _size
 from .arguments import flag, refused, shape_of, whole
@@ -158,7 +158,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
     if out is not None:
         check_out_dtype(out, dtype, "full")
         want = out.array.dtype
-    check_number(value, want)
+    check_fill(value, want, math.prod(to))
     check_room(to, want)
     if out is not None:
         return fill_out(out, np.full(to, value), False)
@@ -172,7 +172,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = N
     x = tensor_arg(input, "full_like").array
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
     dtypes.check_long(fill_value)
-    check_number(number(fill_value), want)
+    check_fill(number(fill_value), want, x.size)
     dtypes.check_format(memory_format, x.ndim)
     return leaf(filled(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 

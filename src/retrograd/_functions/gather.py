@@ -288,7 +288,7 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
         separate(x, index, b, once=True)
     alpha = real_number(alpha, x.array.dtype)
     whole = x.array.dtype.kind in "iu" and x.array.size
-    if whole and len(sizes) < 2:                        # before an index is looked at
+    if whole and (len(sizes) < 2 or (i.size and 0 <= i.flat[0] < n)):    # before an index is looked at; when the first is added
         language.check_number(alpha, x.array.dtype)
     if i.size and outside(i, n):
         adding = name == "index_add_"
@@ -299,8 +299,6 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
         else:
             raise IndexError("index out of range in self")
     if whole:
-        if i.size:
-            language.check_number(alpha, x.array.dtype)
         alpha = int(alpha)
         alpha = np.asarray(alpha).astype(x.array.dtype).item()              # -1 of uint8 wraps around
     op = ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha)
@@ -442,8 +440,8 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
     if i.size and x.array.size and not isinstance(value, TensorBase):
         language.check_number(value, x.array.dtype)
     if i.size and (i.min() < -n or i.max() >= n):
-        if n and not x.array.size:                      # nothing is filled
-            i = np.zeros_like(i)
+        if 0 in x.array.shape[:at] + x.array.shape[at + 1:]:    # nothing is filled
+            i = i[:0]
         else:
             raise IndexError(f"index {first_out(i, -n, n)} is out of bounds for dimension {at} with size {n}")
     if isinstance(value, TensorBase):

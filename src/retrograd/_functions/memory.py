@@ -103,6 +103,8 @@ def set_(input: Any, source: Any = None, storage_offset: int | None = None, size
         array = np.empty(0, input.array.dtype)
     elif isinstance(source, StorageBase):
         array = shown(source, input.dtype, storage_offset, size, stride, input.dtype.ctype)
+    elif not hasattr(source, "array"):
+        raise refused("set_", (source,), *SET)
     else:
         if source.array.dtype != input.array.dtype:
             raise RuntimeError(f"Could not set tensor of type {source.dtype.ctype} to a tensor of type {input.dtype.ctype}")
@@ -161,15 +163,17 @@ def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: An
     size = (block.size // step - offset,) if size is None else tuple(size)
     if any(n < 0 for n in size):
         raise RuntimeError("numel: integer multiplication overflow")
-    stride = c_order(size) if stride is None else tuple(stride)
-    need = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1
+    stride = tuple(stride or c_order(size))
+    if len(stride) != len(size):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    need = offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1
     if any(s < 0 for s in stride) or (0 not in size and need * step >= 2**63):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if 0 not in size and need * step > block.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {step} requiring a "
             f"storage size of {need * step} are out of bounds for storage of size {block.size}")
-    return np.ndarray(size, dtype.numpy, block, offset * step, tuple(s * step for s in stride))
+    return np.ndarray(size, dtype.numpy, block, 0 if 0 in size else offset * step, tuple(s * step for s in stride))
 
 
 def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:

@@ -55,10 +55,21 @@ def check_written(x: TensorBase, *others: Any) -> None:
 def replacing(f: Function) -> Function:
     """f, which records nothing; NAME_ writes its result over the first argument."""
     def function_(input: Any, *args: Any, **kwargs: Any) -> Any:
-        return compare.replace(input, f(input, *args, **kwargs))
+        return replaced(f, input, *args, **kwargs)
 
     beside(f, function_, f"In place: {f.__name__}, in input's dtype.")
     return f
+
+
+def replaced(f: Function, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """input, with what f makes of it and the others in its place."""
+    y = f(input, *args, **kwargs)
+    if y is NotImplemented:
+        return y
+    for t in (*args, *kwargs.values()):
+        if isinstance(t, TensorBase) and t is not input:
+            apart(input, t)
+    return compare.replace(input, y)
 
 
 def beside(f: Function, function_: Function, doc: str) -> None:

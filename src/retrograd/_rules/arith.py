@@ -302,7 +302,7 @@ class PowBackward1(Binary):
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         still = keeps_zero(b)
         zero = (a == 0.0) & still if isinstance(a, TensorBase) else np.logical_and(a == 0.0, still)
-        return choose.where(zero, 0.0, g * (y * pointwise.log(a)))
+        return choose.where(zero, 0.0, g * (y * pointwise.log(cast.cast_like(a, g))))
 
 
 def keeps_zero(b: Value) -> Value:

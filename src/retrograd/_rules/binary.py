@@ -13,6 +13,7 @@ from .._engine.op import Binary, Unary, Written, watch
 from .._kernels import kernel
 from . import by_parts
 from .by_parts import LN2
+from .cast import cast_like
 from .packed import packed
 from .pointwise import exp, exp2, like, log, wide
 from .select import select
@@ -139,7 +140,7 @@ class XlogyBackward0(Binary):
         return xlogy_of(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return choose.where((a == 0) & (b <= 0), 0.0, g * log(b))
+        return choose.where((a == 0) & (b <= 0), 0.0, g * log(cast_like(b, g)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g * a / b

@@ -72,4 +72,12 @@ def floating(x: Value) -> Value:
     return x
 
 
+def cast_like(x: Value, g: Value) -> Value:
+    """x in the dtype of g, in which an op's operands met: a function of x alone would have the digits of x."""
+    want = g.array.dtype if isinstance(g, TensorBase) else g.dtype
+    if isinstance(x, TensorBase):
+        return x if x.array.dtype is want else cast(x, want)
+    return x if x.dtype is want else x.astype(want)
+
+
 from . import create  # noqa: E402

@@ -265,6 +265,7 @@ def into(x: TensorBase, y: TensorBase, name: str, other: Value) -> Any:
 
 def replace(x: TensorBase, y: TensorBase) -> TensorBase:
     """Write y into x; PyTorch does not record it."""
+    views.guard_memory(x)
     views.store(x, y.array, False)
     return x
 

@@ -178,7 +178,7 @@ def refuse_bytes(where: Any, value: Value) -> None:
 FIXED: Final = {
     "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float64": "double"}
-TOP: Final = {"float16": 65520.0, "bfloat16": 3.395e38, "float32": 3.4028235677973366e38}    # what rounds to more is inf
+TOP: Final = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
 
 def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
@@ -195,8 +195,13 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
         if dtype.itemsize == 8 or (dtype.itemsize == 2 and not halves) or value != value or value - value != 0:
             return
         top: Any = TOP["float32" if dtype.itemsize == 4 else "float16" if kind == "f" else "bfloat16"]
-        if -top < value < top:
+        if -top <= value <= top:
             return
+    elif kind == "c" and dtype.itemsize == 8:
+        for part in (value.real, value.imag):
+            if abs(part) > TOP["float32"] and part - part == 0:
+                raise RuntimeError("value cannot be converted to type c10::complex<float> without overflow")
+        return
     elif kind == "i" or kind == "u":
         info = np.iinfo(dtype)
         if (-info.max if kind == "u" and not isinstance(value, float) else info.min) <= value <= info.max:
@@ -204,6 +209,11 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
     else:
         return
     raise RuntimeError(f"value cannot be converted to type {FIXED[dtype.name]} without overflow")
+
+
+def check_fill(value: Any, dtype: Any, size: int) -> None:
+    """check_number of what is written into `size` elements: PyTorch lets a single one of 16 bits become inf."""
+    check_number(value, np.dtype(np.float64) if size == 1 and dtype.itemsize == 2 and dtype.kind in "fV" else dtype)
 
 
 def without_lead(value: TensorBase) -> Value:
@@ -343,9 +353,10 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
         raise out_of_range(dim, len(sizes))
     n = sizes[dim]
     first = 0 if s.start is None else whole(s.start)
-    start, stop, _ = slice(first, None if s.stop is None else whole(s.stop), step).indices(n)
-    if not always and first == 0 and stop == n and step == 1:
+    last = n if s.stop is None else whole(s.stop)
+    if not always and first == 0 and last >= n and step == 1:
         return x
+    start, stop, _ = slice(first, last, step).indices(n)
     return slices.SliceBackward0(dim, start, max(stop, start), step).run(x)
 
 
@@ -392,12 +403,16 @@ def basic(x: Value, where: Any, write: bool, quiet: bool = False) -> Any:
             if isinstance(first, int):
                 select(x, 0, first)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    items = [plain(item, quiet) for item in items]
     dim = 0
     advanced: list[Any] = []
     some = False
+    late = False
     for i in range(len(items)):
-        item = items[i]
+        if isinstance(items[i], TensorBase) and not indexes(items[i].array):
+            late = True                         # all else is applied first
+            dim += 1
+            continue
+        item = plain(items[i], quiet)
         if isinstance(item, bool):
             if dim > x.array.ndim:
                 raise out_of_range(dim, x.array.ndim + 1)
@@ -422,11 +437,22 @@ def basic(x: Value, where: Any, write: bool, quiet: bool = False) -> Any:
             some = True
             n = item.ndim if item.dtype.kind == "b" else 1
             dim += n
+    if late:
+        raise IndexError(NO_INDEX)
     if not some:
         if not write and x is whole_:
             x = shape.alias(x)
         return x, None
     return x, tuple(advanced)
+
+
+NO_INDEX: Final = "tensors used as indices must be long, int, byte or bool tensors"
+
+
+def indexes(array: Array) -> bool:
+    """May a tensor of this dtype be an index?"""
+    kind: str = array.dtype.kind
+    return kind == "b" or kind == "u" or (kind == "i" and (array.ndim == 0 or array.dtype.itemsize >= 4))
 
 
 def plain(item: Any, quiet: bool = False) -> Any:
@@ -437,8 +463,8 @@ def plain(item: Any, quiet: bool = False) -> Any:
     array: Any
     if isinstance(item, TensorBase):
         array = item.array
-        if array.dtype.kind not in "iub" or (array.ndim and array.dtype.kind == "i" and array.dtype.itemsize < 4):
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if not indexes(array):
+            raise IndexError(NO_INDEX)
     elif isinstance(item, np.ndarray):
         array = item if item.dtype.kind in "bu" else item.astype(np.int64)
     elif isinstance(item, str):
@@ -510,13 +536,30 @@ def unpacked(where: Any) -> list[Any]:
 
 def sequence(items: Any) -> Array:
     """A sequence used as an index, as an array of int64, or of bool when all are."""
-    array = np.array([i.array if isinstance(i, TensorBase) else i for i in items])
+    try:
+        array = np.array([i.array if isinstance(i, TensorBase) else i for i in items])
+    except ValueError:
+        raise ragged(items, 0) or ValueError("not a sequence") from None
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     try:
         return array if array.dtype.kind == "b" else array.astype(np.int64)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
+
+
+def ragged(items: Any, dim: int) -> Any:
+    """What is wrong with sequences of several lengths."""
+    nested = hasattr(items[0], "__len__") if len(items) else False
+    for item in items if nested else ():
+        if not hasattr(item, "__len__"):
+            return TypeError("not a sequence")
+        if len(item) != len(items[0]):
+            return ValueError(f"expected sequence of length {len(items[0])} at dim {dim + 1} (got {len(item)})")
+        found = ragged(item, dim + 1)
+        if found is not None:
+            return found
+    return None
 
 
 def bounded(where: Any, sizes: Shape, value: Any = None, dtype: Any = None) -> Any:

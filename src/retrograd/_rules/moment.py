@@ -100,8 +100,8 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: boo
         size = nonzero(size)
         if not nan_counts:                              # a norm of NaN reaches the zeros, too
             steep = choose.where(own == 0, 0.0, arith.pow(size, p - 1) * sign)
-            return steep * choose.where(raw(y) == 0, 0.0, g / arith.pow(nonzero(y), p - 1))
-        return choose.where((own == 0) | (raw(y) == 0), 0.0, (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1)))
+            return steep * g * choose.where(raw(y) == 0, 0.0, arith.pow(nonzero(y), 1 - p))
+        return choose.where((own == 0) | (raw(y) == 0), 0.0, (arith.pow(size, p - 1) * sign) * g * arith.pow(nonzero(y), 1 - p))
     if p < 2:
         return (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1))
     return (x * arith.pow(size, p - 2)) * (g / arith.pow(nonzero(y), p - 1))

@@ -43,9 +43,9 @@ class ConstantPadNdBackward0(Unary):
             to.append(m)
             source.append(slice(max(0, -before), n - max(0, -after)))
             target.append(slice(max(0, before), m - max(0, after)))
-        if x.dtype.kind != "c":
-            check_number(float(self.value), x.dtype)        # as in PyTorch, where a pad is a double
         out = np.empty(tuple(to), x.dtype)
+        pad = self.value if x.dtype.kind == "c" else float(self.value)          # as in PyTorch, where a pad is a double
+        check_fill(pad, x.dtype, out.size)
         out[...] = np.asarray(self.value).astype(x.dtype)
         out[tuple(target)] = x[tuple(source)]
         return out
@@ -195,4 +195,4 @@ def replicate(x: Value, maps: list[Array], padding: Shape) -> Value:
     return ReplicationPad3DBackward0(maps, padding).run(x)
 
 
-from .index import check_number  # noqa: E402
+from .index import check_fill  # noqa: E402

@@ -156,9 +156,9 @@ class NanToNumBackward0(Unary):
                 return y.view(x.dtype)
         y = np.array(x, order="C" if 0 in x.strides else "K")
         for part in (y.real, y.imag) if y.dtype.kind == "c" else (y,):
-            part[part != part] = self.nan
-            part[part == np.inf] = self.posinf
-            part[part == -np.inf] = self.neginf
+            which = part != part, part == np.inf, part == -np.inf       # before a number takes the place of another
+            for mask, number in zip(which, (self.nan, self.posinf, self.neginf)):
+                part[mask] = number
         return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

@@ -15,7 +15,7 @@ from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary
 from .._kernels import kernel
 from . import choose, erf_gamma, pointwise
-from .cast import floating
+from .cast import cast_like
 from .pointwise import like
 
 np: Final[Any] = numpy
@@ -293,7 +293,7 @@ class SpecialXlog1PyBackward0(Binary):
         return np.where((a == 0) & (b == b), y.dtype.type(0), y)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return choose.where((a == 0) & (b <= -1), 0.0, g * pointwise.Log1PBackward0().run(floating(b)))
+        return choose.where((a == 0) & (b <= -1), 0.0, g * pointwise.Log1PBackward0().run(cast_like(b, g)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g * a / (b + 1)

@@ -25,7 +25,7 @@ from .._engine.tensor import (
     wrap,
     write_grad,
 )
-from .._engine.views import address, refresh
+from .._engine.views import address, guard_captured, refresh
 from .._engine.warn import once, warn
 from .._missing import Absent
 from .._rules import create
@@ -518,6 +518,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         """Cut it out of the graph that made it.  RuntimeError for views."""
         if modes.marking and inference_on():
             return self                         # nobody looks at graphs there
+        if not modes.usual:
+            guard_captured(self)
         if self.origin is not None:
             raise RuntimeError(DETACH_VIEW)
         if self.fn is not None:

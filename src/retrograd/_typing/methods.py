@@ -6,6 +6,8 @@ class Methods:
     from .._functions.shape import H as H
     from .._functions.shape import T as T
     from .._functions.gather import __delitem__ as __delitem__
+    from .._functions.compare import __ilshift__ as __ilshift__
+    from .._functions.compare import __irshift__ as __irshift__
     from .._functions.compare import __lshift__ as __lshift__
     from .._functions.compare import __rlshift__ as __rlshift__
     from .._functions.compare import __rrshift__ as __rrshift__

@@ -78,6 +78,10 @@ class Methods(TensorBase):
         """The dims in reverse order; meant for matrices."""
     def __delitem__(self, index: Any) -> None:
         """Elements cannot be deleted."""
+    def __ilshift__(self, other: Any) -> Tensor:
+        """In place: input << other, in input's dtype."""
+    def __irshift__(self, other: Any) -> Tensor:
+        """In place: input >> other, in input's dtype."""
     def _is_zerotensor(self) -> Tensor:
         """Is it a tensor of zeros without memory?  There are none here."""
     def _neg_view(self) -> Tensor:

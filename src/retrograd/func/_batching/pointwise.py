@@ -21,8 +21,8 @@ POINTWISE = """
     tanh tanhshrink threshold true_divide trunc xlogy __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__
     __imul__ __truediv__ __rtruediv__ __itruediv__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__
     __pow__ __rpow__ __ipow__ __neg__ __pos__ __abs__ __invert__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__
-    __rxor__ __ixor__ __lshift__ __rlshift__ __rshift__ __rrshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__
-    special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_chebyshev_polynomial_t
+    __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __eq__ __ne__ __lt__ __le__ __gt__
+    __ge__ special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_chebyshev_polynomial_t
     special_chebyshev_polynomial_u special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_digamma
     special_entr special_erf special_erfc special_erfcx special_erfinv special_exp2 special_expit special_expm1
     special_gammainc special_gammaincc special_gammaln special_hermite_polynomial_h special_hermite_polynomial_he special_i0
@@ -36,7 +36,7 @@ POINTWISE = """
     where complex
 """.split()
 IN_PLACE = {"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__",
-            "__ixor__"}
+            "__ixor__", "__ilshift__", "__irshift__"}
 LIKE = """
     empty_like full_like ones_like zeros_like
 """.split()
