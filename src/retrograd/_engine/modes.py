@@ -94,6 +94,7 @@ class Modes:
 #   saves(owner)   loads(owner, assign)   loaded(owner, what loads() gave)      state dicts
 #   scales(scaler, what)                            "scaled" or "unscaled"
 #   restored(module)                                copied or unpickled
+#   parts(class's name, data, out)                  Parameter(data) or Buffer(data) of what requires grad
 
 # NOTE [Recorder]
 # torch.compile records a call with an observer that is `modes.recorder`, too, and is told of what ops alone do not say:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.dispatch import takes_part
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase, follow, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
@@ -38,6 +39,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         out.version = None if data is None else data.version
         follow(out, data)
         _want(out, requires_grad)
+        if modes.clerk is not None and data is not None and wants_grad(data):
+            modes.clerk.parts("Parameter", data, out)
         return out
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -91,6 +94,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         follow(out, data)
         out.persistent = persistent
         out._is_buffer = True
+        if modes.clerk is not None and data is not None and wants_grad(data):
+            modes.clerk.parts("Buffer", data, out)
         return out
 
 

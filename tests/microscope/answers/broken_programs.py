@@ -1201,3 +1201,155 @@ def an_activation_is_edited_in_place(torch: Any) -> Any:
         out.add_(1)
         out.sum().backward()  # here
     return rec, None
+
+
+@broken("not_differentiable")
+def an_image_is_quantised_to_bytes(torch: Any) -> Any:
+    decoder, critic = mlp(torch, 3, 4), mlp(torch, 4, 1)
+    with record(decoder, critic) as rec:
+        image = decoder(batch(torch)).sigmoid()
+        shown = (image * 255).to(torch.uint8)  # here
+        critic(shown.float() / 255).mean().backward()
+    return rec, decoder[0].weight
+
+
+@broken("not_differentiable")
+def a_label_map_of_another_type(torch: Any) -> Any:
+    net, classes = mlp(torch, 3, 4), torch.tensor([1])
+    with record(net) as rec:
+        found = net(batch(torch)).round().type_as(classes)  # here
+        (found.float() * torch.ones(4, requires_grad=True)).sum().backward()
+    return rec, net[0].weight
+
+
+@broken("not_differentiable")
+def edges_are_the_indices_of_topk(torch: Any) -> Any:
+    score, conv = mlp(torch, 3, 6), mlp(torch, 3, 2)
+    with record(score, conv) as rec:
+        x = batch(torch, 6)
+        edges = score(x).topk(2, 1).indices  # here
+        conv(x[edges].mean(1)).square().mean().backward()
+    return rec, score[0].weight
+
+
+@broken("cut")
+def a_histogram_is_matched(torch: Any) -> Any:
+    net = mlp(torch, 3, 4)
+    with record(net) as rec:
+        counts = torch.histc(net(batch(torch)), 4)  # here
+        (counts * torch.ones(4, requires_grad=True)).sum().backward()
+    return rec, net[0].weight
+
+
+@broken("detached")
+def a_parameter_is_made_in_forward(torch: Any) -> Any:
+    class Scaled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(2, 3))
+
+        def forward(self, x: Any) -> Any:
+            w = torch.nn.Parameter(self.w * 2)  # here
+            return x @ w.t()
+
+    net = Scaled()
+    with record(net) as rec:
+        net(batch(torch)).sum().backward()
+    return rec, net.w
+
+
+@broken("detached")
+def a_weight_is_read_by_its_data(torch: Any) -> Any:
+    net = mlp(torch, 3, 4, 2)
+    with record(net) as rec:
+        h = net[0](batch(torch)).tanh()
+        torch.nn.functional.linear(h, net[2].weight.data, net[2].bias).square().mean().backward()  # here
+    return rec, net[2].weight
+
+
+@broken("detached")
+def a_pre_hook_detaches_its_input(torch: Any) -> Any:
+    net = mlp(torch, 3, 4, 2)
+
+    def cut(module: Any, args: Any) -> Any:
+        return (args[0].detach(),)  # here
+
+    net[2].register_forward_pre_hook(cut)
+    with record(net) as rec:
+        net(batch(torch)).sum().backward()
+    return rec, net[0].weight
+
+
+@broken("read_as_number")
+def a_sequence_goes_through_a_list(torch: Any) -> Any:
+    encoder, decoder = mlp(torch, 3, 4), mlp(torch, 4, 2)
+    with record(encoder, decoder) as rec:
+        h = torch.tensor(encoder(batch(torch)).tolist())  # here
+        decoder(h).square().mean().backward()
+    return rec, encoder[0].weight
+
+
+@broken("no_grad")
+def grad_mode_follows_the_training_flag(torch: Any) -> Any:
+    net = mlp(torch, 3, 2).eval()
+    with record(net) as rec, pytest.raises(RuntimeError, match="does not require grad"):
+        with torch.set_grad_enabled(net.training):
+            loss = net(batch(torch)).square().mean()  # here
+        loss.backward()
+    return rec, net[0].weight
+
+
+@broken("nan forward")
+def a_mask_multiplies_minus_infinity(torch: Any) -> Any:
+    net = mlp(torch, 3, 3)
+    with record(net) as rec:
+        mask = torch.tensor([1.0, 0.0, 1.0])
+        logits = net(batch(torch)).masked_fill(mask == 0, float("-inf"))
+        (logits * mask).sum().backward()  # here
+    return rec, None
+
+
+@broken("nan backward")
+def where_hides_the_root_of_zero(torch: Any) -> Any:
+    net = mlp(torch, 3, 3)
+    with record(net) as rec:
+        distance = net(torch.zeros(4, 3)) - net(torch.zeros(4, 3))
+        near = torch.where(distance > 0, distance.sqrt(), torch.zeros(()))  # here
+        near.sum().backward()
+    return rec, None
+
+
+@broken("zero backward")
+def a_gate_is_drawn(torch: Any) -> Any:
+    gate, body = mlp(torch, 3, 1), mlp(torch, 3, 2)
+    with record(gate, body) as rec:
+        x = batch(torch)
+        on = torch.bernoulli(gate(x).sigmoid())  # here
+        (on * body(x)).square().mean().backward()
+    return rec, None
+
+
+@broken("RG314")
+def the_optimizer_has_the_state_dict(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    optimizer = torch.optim.SGD(net.state_dict().values(), lr=0.1)
+    with record(net) as rec:
+        for _ in range(3):
+            optimizer.zero_grad()
+            net(batch(torch)).square().mean().backward()
+            optimizer.step()  # here
+    return rec, None
+
+
+@broken("RG309")
+def a_queue_of_keys_keeps_its_graphs(torch: Any) -> Any:
+    query, key = mlp(torch, 3, 2), mlp(torch, 3, 2)
+    optimizer, queue = sgd(torch, query, key), []
+    with record(query, key) as rec, pytest.raises(RuntimeError, match="second time|inplace"):
+        for _ in range(2):
+            x = batch(torch)
+            queue.append(key(x))
+            optimizer.zero_grad()
+            (query(x) @ torch.cat(queue).t()).logsumexp(1).mean().backward()  # here
+            optimizer.step()
+    return rec, None

@@ -9,7 +9,7 @@ from ..record.witness import GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .graph_of import links
 from .read_off import READS, computed_with, on_the_way
 
-DETACHES = {"detach", "detach_", "data", "tensor", "as_tensor", "asarray", "new_tensor"}
+DETACHES = {"detach", "detach_", "data", "tensor", "as_tensor", "asarray", "new_tensor", "Parameter", "Buffer"}
 
 First = dict[int, int]          # tensor -> the first such op, by number, that read it or what was computed from it
 
@@ -105,7 +105,7 @@ def switched_off(e: Event) -> bool:
 
 def cuts(e: Event) -> bool:
     """Do gradients not pass this op?"""
-    return bool(e.flags & WANTED) and not e.flags & WANTS
+    return bool(e.flags & WANTED) and (not e.flags & WANTS or e.name == "Parameter")
 
 
 def differentiable(rec: Recording, e: Event) -> bool:

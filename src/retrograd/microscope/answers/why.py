@@ -380,7 +380,7 @@ def copied(rec: Recording, n: int, name: str) -> Cause | None:
             where = rec.events[reads[0]].where if reads else None
             return replace(unknown(
                 f"nothing that leads to the loss was computed from {name}, but another leaf of its shape got a gradient; if that "
-                f"was made of {name}, as nn.Parameter() and copy.deepcopy() make one, it is a leaf of its own, without history",
+                f"was made of {name}, as copy.deepcopy() makes one, it is a leaf of its own, without history",
                 f"Compute with {name} itself, or with {name}.clone(), which has a history."), where=where)
     return None
 

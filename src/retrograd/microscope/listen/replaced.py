@@ -32,6 +32,8 @@ def replacements(torch: Any, seat: Any) -> Iterator[tuple[Any, str, Any]]:
         yield torch.amp.GradScaler, name, scaling(seat, getattr(torch.amp.GradScaler, name), what)
     # Copies of modules are registered nowhere.
     yield Module, "__setstate__", restoring(seat, Module.__setstate__)
+    # A parameter made of a result has no history; the function that makes it one is C's.
+    yield torch.nn.Parameter, "__new__", staticmethod(parting(seat, torch.nn.Parameter.__new__))
     # Global hooks of modules run when a call has taken its other hooks out of their tables.
     yield Module, ENTRY, calling(seat, getattr(Module, ENTRY))
     # The mode hears neither of custom Functions nor of passes on other threads, nor of a pass that its arguments forbid.
@@ -50,6 +52,17 @@ def calling(seat: Any, original: Any) -> Any:
         return now.call(original, self, args, kwargs)
 
     return __call__
+
+
+def parting(seat: Any, original: Any) -> Any:
+    def __new__(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        out = original(cls, data, *args, **kwargs)
+        now = seat.current
+        if now is not None and now.recorder.on and data is not None and data.requires_grad:
+            now.parts("Parameter", data, out, sys._getframe(1))
+        return out
+
+    return __new__
 
 
 class Running:

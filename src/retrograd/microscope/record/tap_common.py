@@ -257,6 +257,12 @@ class Tap:
         if self.recorder.on and self.recorder.ops:
             self.recorder.built.append((ref(module), "", None, -1))
 
+    def parts(self, name: str, data: Any, out: Any, frame: Any = None) -> None:
+        """A parameter or buffer was made of data, whose history it does not have."""
+        if self.recorder.on and self.recorder.ops and not self.recorder.thread().busy:
+            with self.quiet():
+                self.witness.event(name, [data], [out], now(), frame or sys._getframe(2))
+
     # -- hooks in tables
 
     def sweep_global(self) -> None:

@@ -28,7 +28,10 @@ CUTS = {
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "int", "long", "bool", "multinomial", "bernoulli",
     "logical_and", "logical_or", "logical_not", "signbit", "bincount", "unique", "all", "any", "floor_divide",
     "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose", "one_hot",
+    "byte", "char", "short", "new_tensor", "histc", "histogram", "argwhere", "unique_consecutive", "logical_xor", "isin",
+    "bucketize", "isposinf", "isneginf", "isreal", "frexp",
     "empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace"}
+CASTS = {"to", "type", "type_as"}
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
 SHARING = {"detach", "numpy", "__array__", "data"}
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
@@ -125,6 +128,8 @@ class RetrogradTap(Tap):
             return partial(self.feeds, name)
         if name in CHOOSING:
             return self.chooses
+        if name in CASTS:
+            return partial(self.casts, name)
         return partial(self.cut, name) if name in CUTS else None
 
     def feeds(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
@@ -174,6 +179,12 @@ class RetrogradTap(Tap):
         if outs or name in READS:
             self.witness.event(name, tensors, outs, began, frame)
         return out
+
+    def casts(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
+        """An op, but to integers, of which the graph knows nothing."""
+        kinds = [a.array.dtype.kind if isinstance(a, TensorBase) else a.numpy.kind
+                 for a in (*args[1:], *kwargs.values()) if isinstance(a, (TensorBase, retrograd.dtype))]
+        return self.cut(name, impl, args, kwargs) if "b" in kinds or "i" in kinds or "u" in kinds else impl(*args, **kwargs)
 
     def switched(self, impl: Any, args: Any, kwargs: Any) -> Any:
         """t.requires_grad = ..., which is an event requires_grad_."""

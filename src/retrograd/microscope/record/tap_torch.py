@@ -164,8 +164,14 @@ class TorchTap(TorchNumbers):
             return self.retaining
         if name == "grad=":
             return self.assigned
+        if name == "type":
+            return self.typed
         run = None if quiet else partial(self.witness.run, name)
         return partial(self.handing, run) if name in SHARING else run
+
+    def typed(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """type(): the name of its type, or a cast"""
+        return self.witness.run("type", func, args, kwargs) if len(args) + len(kwargs) > 1 else func(*args, **kwargs)
 
     def handing(self, run: Any, func: Any, args: Any, kwargs: Any) -> Any:
         """Gives memory away in which edits are not counted."""
