@@ -87,9 +87,9 @@ generate: $(ORACLE)
 	$(PURE) -m tools.generate
 
 demo: $(DEMO)
-	.venv-demo/bin/python examples/digits.py $(ARGS)
+	@.venv-demo/bin/python examples/digits.py $(ARGS)
 	@mkdir -p build
-	.venv-demo/bin/python examples/trace_digits.py build/digits.html
+	@.venv-demo/bin/python examples/trace_digits.py build/digits.html
 
 docs: $(CORE)
 	$(PIP) install -qq "$$($(PURE) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')"
@@ -142,11 +142,11 @@ $(PURE):
 
 # What a user installs, and not the tools of the tests.
 $(DEMO): | $(PURE)
-	rm -rf .venv-demo
-	$(PURE) -m venv --without-pip .venv-demo
+	@rm -rf .venv-demo
+	@$(PURE) -m venv --without-pip .venv-demo
 	@echo "retrograd: installing into .venv-demo; with a C compiler this takes some minutes (RETROGRAD_PURE=1 make demo: seconds)"
-	$(PIP) --python .venv-demo/bin/python install '.[demo]'
-	touch $@
+	@$(PIP) --python .venv-demo/bin/python install '.[demo]'
+	@touch $@
 
 $(CORE): | $(PURE)
 	rm -f .venv/.core-*
