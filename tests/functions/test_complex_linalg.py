@@ -121,6 +121,10 @@ L.cholesky(s) | L.cholesky(-e) | L.cholesky(torch.stack([e, s])) | L.cholesky(to
 torch.cholesky_inverse(e * 0) | torch.cholesky_inverse(torch.stack([e, e * 0]))
 torch.cholesky_inverse(torch.eye(2).long()) | torch.cholesky_inverse(torch.tensor([[1, 2], [0, 0]], dtype=s.dtype), upper=True)
 L.lu_factor(n, pivot=False) | L.lu_factor_ex(n[0], pivot=False) | L.lu(n, pivot=False) | L.lu_factor(e, pivot=False)
+torch.triangular_solve(e[0], e) | torch.triangular_solve(e, e[0]) | torch.triangular_solve(e, torch.eye(3)) | L.tensorinv(e[0])
+torch.triangular_solve(e, torch.ones(2, 3, dtype=e.dtype)) | torch.lu_unpack(e[0], e) | L.vander(e > 0)
+L.vander(s[0].real.half())
+L.lstsq(torch.eye(2).long(), torch.eye(2).long()) | L.matrix_rank(e, e[0, 0]) | L.tensorinv(e[0, 0])
 torch.lu(e, 1) | torch.lu(e, pivot=0) | e.lu(1) | torch.lu(e, True)
 """
 

@@ -47,6 +47,8 @@ torch.stft(x[0], 4, window=[1.0]) | torch.stft(x[0], 4, window=3, return_complex
 torch.stft(x[0], 4.0, return_complex=True) | torch.stft(x[0], 4, 1.5, return_complex=True)
 torch.stft(x[0], 4, 1, 2.5, return_complex=True)
 torch.stft(x[0], 4, center=None, return_complex=1) | torch.istft(z, 4.0) | torch.istft(z, 6, window=[1.0])
+fft.hfft2(x[0, 0].half()) | fft.irfftn(x.half(), dim=4) | fft.ihfft2(z[0, 0]) | fft.rfft2(z[0, 0]) | fft.ihfft2(z)
+fft.irfft2(x.half())
 fft.fftfreq(4, out=torch.empty(4, dtype=torch.int64)) | fft.rfftfreq(4, out=torch.empty(3, dtype=torch.int64))
 fft.fftfreq(4, out=torch.empty(4), dtype=torch.double) | fft.rfftfreq(4, out=torch.empty(3).double(), dtype=torch.float)
 fft.fftfreq(4, out=torch.empty(4).cfloat()) | fft.ihfft(x, out=torch.empty(0).cfloat()) | fft.ifft(x, out=torch.empty(0).cfloat())

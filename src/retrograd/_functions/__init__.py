@@ -94,6 +94,8 @@ def late(found: tuple[str, str], name: str = "") -> Any:
     """A function of a family that is imported now; `name`: as errors say it."""
     family, own = found
     function = getattr(import_module(f"{__name__}.{family}"), own)
+    if own.startswith("F_"):
+        function.__qualname__ = own.removeprefix("F_")
     return checked(name, function) if name else function
 
 

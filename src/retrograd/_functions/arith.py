@@ -14,7 +14,7 @@ from .._rules import arith, number
 from .._rules.index import check_number
 from .._tensor import dtypes
 from .._tensor.dtypes import typename
-from .arguments import finish, operand, operands, sized, tensor
+from .arguments import dim_of, finish, operand, operands, sized, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
 from .parsing import MISSED, as_method, fitted
@@ -240,21 +240,36 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
         sizes = y.array.shape
         at = dim % len(sizes)
         return wrap(np.zeros(sizes[:at] + sizes[at + 1:], y.array.dtype))
-    if y.array.dtype.kind == "b":
-        raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
     if x is None:
+        refuse_bools("trapezoid", y=y)
         dx = dx.array.item() if isinstance(dx, TensorBase) else dx
         return number.MulBackward1(dx).run(
             y.sum(dim) - number.MulBackward1(0.5).run(y.select(dim, 0) + y.select(dim, -1)))
-    steps: Any = x
-    if steps.array.ndim == 1:
-        if len(steps) != n:
-            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-        steps = steps.diff().reshape(-1, *(1,) * (y.array.ndim - 1 - dim % y.array.ndim))
-    else:
-        steps = steps.diff(dim=dim)
-    twice: Any = ((y.narrow(dim, 0, n - 1) + y.narrow(dim, 1, n - 1)) * steps).sum(dim)
+    at = dim_of(dim, y.array.ndim)
+    steps = steps_of("trapezoid", y, x, at)
+    if not n:
+        return y.sum(at)
+    twice: Any = ((y.narrow(at, 0, n - 1) + y.narrow(at, 1, n - 1)) * steps).sum(at)
     return number.div_number(twice, 2.0)
+
+
+def steps_of(function: str, y: Any, x: Any, at: int) -> Any:
+    """The distances of places x along dim `at` of y."""
+    refuse_bools(function, x=x, y=y)
+    shape, ndim = x.array.shape, y.array.ndim
+    if len(shape) == 1:
+        if shape[0] != y.array.shape[at]:
+            raise RuntimeError(f"{function}: There must be one `x` value for each sample point")
+        x = x.reshape((1,) * at + shape + (1,) * (ndim - 1 - at))
+    elif len(shape) < ndim:
+        x = x.reshape((1,) * (ndim - len(shape)) + shape)
+    return x.diff(dim=at)
+
+
+def refuse_bools(function: str, **given: Any) -> None:
+    if any(v.array.dtype.kind == "b" for v in given.values()):
+        named = " or ".join(f"`{name}`" for name in given)
+        raise RuntimeError(f"{function}: received a bool input for {named}, but bool is not supported")
 
 
 subtract, subtract_ = sub, sub_

@@ -12,7 +12,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import bessel, polynomials
 from .._rules.cast import floating
 from .._tensor.dtypes import get_default_dtype
-from .arguments import finish, refused, tensor
+from .arguments import OPERANDS, finish, refused, tensor
 
 ONE = {
     "airy_ai": (bessel.airy_ai, "The Airy function Ai"),
@@ -63,7 +63,7 @@ def check(name: str, dtype: Any) -> None:
 
 def of_two(name: str) -> Any:
     def function(input: Any, n: Any, *, out: Any = None) -> Any:
-        if not isinstance(input, TensorBase) and not isinstance(n, TensorBase):
+        if not any(isinstance(v, TensorBase) for v in (input, n)) or not all(isinstance(v, OPERANDS) for v in (input, n)):
             raise refused(f"special_{name}", (input, n), "(Tensor input, Number n, *, Tensor out = None)",
                           "(Number x, Tensor n, *, Tensor out = None)", "(Tensor input, Tensor n, *, Tensor out = None)")
         dtype = result_dtype([v.array if isinstance(v, TensorBase) else v for v in (input, n)])

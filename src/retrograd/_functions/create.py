@@ -339,6 +339,9 @@ def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = 
     if out is not None:
         check_out_dtype(out, dtype, "range")
         want = out.array.dtype
+    for at, (word, value) in enumerate((("start", start), ("end", end), ("step", step)), 1):
+        if isinstance(value, TensorBase) and value.ndim:
+            raise TypeError(f"range(): argument '{word}' (position {at}) must be Number, not Tensor")
     start, end, step = number(start), number(end), number(step)
     start, end, step = check_steps("range", start, end, step, want)
     if want.kind in "iu" and int(step):

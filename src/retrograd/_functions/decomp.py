@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from .._rules import decomp
+from .._rules import decomp, shape
+from .._rules.complexes import conj_view
 from .matrices import kind_of, matrices, square, squares, zeros_info
 from .pointwise import not_implemented
 from .results import named
@@ -109,7 +110,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
         lead, dtype = x.array.shape[:-2], x.array.dtype
         return SVD((wrap(np.zeros(lead + (n, n), dtype)), svdvals(x), wrap(np.zeros(lead + (m, m), dtype))))
     u, s, vh = decomp.svd(x, not some, "linalg.svd")
-    return SVD((u, s, decomp.mH(vh)))
+    return SVD((u, s, conj_view(shape.mT(vh)) if x.array.dtype.kind == "c" else shape.mT(vh)))
 
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:

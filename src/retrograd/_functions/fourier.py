@@ -181,11 +181,13 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
     return given(complexes.conj_view(y), out, "ihfft", input)
 
 
-def halves(input: Any, s: Any, dim: Any, name: str, words: str) -> tuple[Any, tuple[int, ...], list[int]]:
+def halves(input: Any, s: Any, dim: Any, name: str) -> tuple[Any, tuple[int, ...], list[int]]:
+    if name == "rfftn":
+        real_only(input, name, "a real-valued input tensor")
+    dims, counts = several(input, s, dim)
     if input.array.dtype.kind == "c":
-        raise RuntimeError(words.format(name, scalar_of(input)))
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {scalar_of(input)}")
     x = floating(input, False)
-    dims, counts = several(x, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     for n in counts:
@@ -195,13 +197,14 @@ def halves(input: Any, s: Any, dim: Any, name: str, words: str) -> tuple[Any, tu
 
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
     """The transform of real numbers over dims; only the first half along the last of them."""
-    x, dims, counts = halves(input, s, dim, "rfftn", "{} expects a real-valued input tensor, but got {}")
+    x, dims, counts = halves(input, s, dim, "rfftn")
     return given(fourier.r2c(x, dims, mode_of(norm, True), True, counts[-1]), out, "rfftn", input)
 
 
 def last_half(x: Any, s: Any, dim: Any, name: str) -> tuple[Any, tuple[int, ...], int]:
     """(x with as many points as a transform back reads, dims, real numbers along the last)"""
     dims, counts = several(x, s, dim)
+    x = floating(x, True)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     told = None if s is None else s if isinstance(s, int) else s[-1]
@@ -213,20 +216,21 @@ def last_half(x: Any, s: Any, dim: Any, name: str) -> tuple[Any, tuple[int, ...]
 
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
     """The inverse of rfftn."""
-    x, dims, count = last_half(floating(input, True), s, dim, "irfftn")
+    x, dims, count = last_half(input, s, dim, "irfftn")
     return given(fourier.c2r(x, dims, mode_of(norm, False), count), out, "irfftn", input)
 
 
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
     """hfft along the last of the dims, fft along the others."""
-    x, dims, count = last_half(floating(input, True), s, dim, "hfftn")
+    x, dims, count = last_half(input, s, dim, "hfftn")
     return given(fourier.c2r(complexes.conj(x), dims, mode_of(norm, True), count), out, "hfftn", input)
 
 
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
     """The inverse of hfftn."""
-    x, dims, counts = halves(input, s, dim, "ihfftn", "Only supports floating-point dtypes, but found: {1}")
-    return given(complexes.conj(fourier.r2c(x, dims, mode_of(norm, False), True, counts[-1])), out, "ihfftn", input)
+    x, dims, counts = halves(input, s, dim, "ihfftn")
+    y = fourier.r2c(x, dims, mode_of(norm, False), True, counts[-1])
+    return given(complexes.conj(y) if len(dims) > 1 else complexes.conj_view(y), out, "ihfftn", input)
 
 
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:

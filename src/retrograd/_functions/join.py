@@ -13,6 +13,7 @@ from .._engine.warn import once, warn
 from .._rules import arith, cast, compare, index, join, masks, shape
 from .._tensor import dtypes
 from .arguments import aliased, dim_of, integer, long, refused, tensor
+from .arith import refuse_bools, steps_of
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 MOST = 1 << 32          # so many views fit into nobody's memory
@@ -376,21 +377,15 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     if isinstance(dx, complex):
         raise RuntimeError("cumulative_trapezoid: Currently, we only support dx as a real number.")
     at = dim_of(dim, y.array.ndim)
-    if y.array.dtype.kind == "b":
-        raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")
+    if x is None:
+        refuse_bools("cumulative_trapezoid", y=y)
     if not y.array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     n = y.array.shape[at]
     right, left = piece(y, at, 1, n), piece(y, at, 0, n - 1)
     if x is None:
         return (dx / 2.0 * (right + left)).cumsum(at)
-    if x.array.ndim == 1:
-        if x.array.size != n:
-            raise RuntimeError("cumulative_trapezoid: There must be one `x` value for each sample point")
-        steps = diff(x)
-        steps = steps.view(-1, *(1,) * (y.array.ndim - 1 - at))
-    else:
-        steps = diff(x, dim=dim)
+    steps = steps_of("cumulative_trapezoid", y, x, at)
     return ((right + left) * steps).cumsum(at) / 2.0
 
 

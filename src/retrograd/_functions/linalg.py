@@ -299,9 +299,19 @@ def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None,
 ) -> Any:
     """torch.linalg.solve_triangular in its old form; returns (solution, copy of A)."""
+    for letter, x in (("b", input), ("A", A)):
+        if x.ndim < 2:
+            raise RuntimeError(f"torch.triangular_solve: Expected {letter} to have at least 2 dimensions, but it has {x.ndim} "
+                               "dimensions instead")
     if input.array.dtype != A.array.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {kind_of(input)} and A of type {kind_of(A)} instead.")
+    (rows, columns), (n, k) = A.shape[-2:], input.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    if n != rows:
+        raise RuntimeError(f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {columns} but each b "
+                           f"matrix is {n} by {k}")
     triangular_kernel(A)
     a = shape.mT(A) if transpose else A
     y = decomp.solve_triangular(a, input, upper != transpose, True, unitriangular)
@@ -325,6 +335,8 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     driver = "gelsy" if driver is None else driver
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    if A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2:
+        raise RuntimeError("This function doesn't handle types other than float and double")
     cut = rcond if rcond is not None else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
     right = shape.unsqueeze(B, -1) if vector else B
     x, rank, values = decomp.lstsq(A, right, cut)
@@ -363,6 +375,8 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     """The inverse of the map X -> tensordot(A, X, A.ndim - ind)."""
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
+    if ind > A.array.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {A.array.ndim}")
     head, tail = tuple(A.array.shape[:ind]), tuple(A.array.shape[ind:])
     if count(head) != count(tail):
         raise RuntimeError(
@@ -439,7 +453,7 @@ def matrix_rank(
     """The ranks (...) of (..., m, n): how many singular values exceed max(atol, rtol * the largest)."""
     x = matrices(A, "linalg.matrix_rank")
     a: Any = x.array
-    real_tolerances("matrix_rank", atol, rtol)
+    real_tolerances("matrix_rank", atol if tol is None else tol, rtol)
     if hermitian:
         square(x, "linalg.eigh")
     if hermitian:
@@ -460,6 +474,8 @@ def matrix_rank(
 
 def vander(x: Any, *, N: Any = None) -> Any:
     """The Vandermonde matrix (..., n, N): powers 0 to N - 1 of the numbers in x (..., n)."""
+    if x.array.dtype.kind in "bV" or x.array.dtype.itemsize == 2 and x.array.dtype.kind == "f":
+        raise RuntimeError(f"linalg.vander supports floating point, complex, and integer tensors, but got {kind_of(x)}")
     a = x if x.array.ndim else x.unsqueeze(0)
     n = a.array.shape[-1] if N is None else int(N)
     if n <= 1:

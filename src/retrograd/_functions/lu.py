@@ -96,6 +96,8 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True, *, out: Any = None) -> Any:
     """(P, L, U) of what lu_factor gave; empty where not asked for."""
+    if LU_data.ndim < 2:
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead")
     n, m = LU_data.shape[-2:]
     k = min(n, m)
     if unpack_pivots and LU_pivots.array.dtype != np.int32:

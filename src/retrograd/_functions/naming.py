@@ -23,7 +23,7 @@ def placed(family: ModuleType, methods: Iterable[str]) -> ModuleType:
         instead = {name[2:]: name for name in own if name.startswith(prefix)}
         for name, f in instead.items():
             if type(space[f]) is FunctionType:
-                space[f].__name__ = name
+                space[f].__name__ = space[f].__qualname__ = name
         space[place] = [name for name in own if name in names and name not in instead and (prefix != "T_" or name not in methods)]
         space[place] += [f"{f} as {name}" for name, f in instead.items()]
     return family

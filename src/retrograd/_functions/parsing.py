@@ -21,6 +21,7 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import modes
 from .._engine.op import edge, recording
+from .._engine.promote import result_dtype
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._engine.views import check_cast, guard
 from .._tensor import dtypes
@@ -500,7 +501,7 @@ def refusals() -> dict[str, tuple[str, str, bool]]:
 # What compares the dtypes of its arguments before it looks for a kernel.
 COMPARE = frozenset("""binary_cross_entropy cross_entropy group_norm huber_loss layer_norm nll_loss prelu
     scaled_dot_product_attention""".split())
-# What refuses complex numbers before it looks at shapes and dims.
+# What refuses complex numbers before it looks at shapes, dims and values.
 AT_ONCE = frozenset("""argmax argmin clamp clip cosine_similarity elu fmax fmin hardshrink heaviside leaky_relu maximum minimum
     view_as_complex""".split())
 
@@ -508,10 +509,10 @@ AT_ONCE = frozenset("""argmax argmin clamp clip cosine_similarity elu fmax fmin 
 def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """PyTorch's error where one of the tensors is complex: what is wrong with real ones, too, comes first."""
     kind, text, recorded = check.refusal
-    given = tensors_in([*args, *kwargs.values()])
-    name = next((x.array.dtype.name for x in given if x.array.dtype.kind == "c"), None)
-    if name is None or (recorded and not any(map(recording, given))):
+    given = tensors_in([*args, *(v for key, v in kwargs.items() if key != "out")])
+    if not any(x.array.dtype.kind == "c" for x in given) or (recorded and not any(map(recording, given))):
         return
+    name = result_dtype([x.array for x in given]).name
     if check.outs and isinstance(out := kwargs.get("out"), TensorBase):
         check_grad(check.outs, out, given)
     if check.name.endswith("_") and isinstance(args[0], TensorBase):
@@ -523,11 +524,12 @@ def refuse_complex(check: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         try:
             if check.name in COMPARE:
                 check.f(*args, **kwargs)
-            if check.name.removesuffix("_") not in AT_ONCE:
-                copied = functools.partial(copies, real=not recorded)
-                check.f(*map(copied, args), **{key: copied(v) for key, v in kwargs.items() if key != "out"})
-        except NotImplementedError:
-            pass
+            copied = functools.partial(copies, real=not recorded)
+            check.f(*map(copied, args), **{key: copied(v) for key, v in kwargs.items() if key != "out"})
+        except (IndexError, RuntimeError) as error:
+            later = check.name.removesuffix("_") in AT_ONCE and "At least one" not in str(error)
+            if not later and not isinstance(error, NotImplementedError):
+                raise
         finally:
             set_rng_state(drawn)
     raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))

@@ -90,7 +90,7 @@ def view_as_complex_copy(input: Any) -> Any:
 
 def view_as_real_copy(input: Any) -> Any:
     """A copy of what view_as_real shows."""
-    return complexes.view_as_real(input).clone()
+    return complexes.view_as_real(complexes.resolve_conj(input)).clone()
 
 
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None, layout: Any = None,

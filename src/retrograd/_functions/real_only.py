@@ -317,7 +317,7 @@ REFUSED: Final = {
     ('NotImplementedError',
      '"leaky_relu_cpu" not implemented for \'{}\''
      ): (
-        'leaky_relu'
+        'leaky_relu rrelu'
     ),
     ('NotImplementedError',
      '"lt_cpu" not implemented for \'{}\''
@@ -453,11 +453,6 @@ REFUSED: Final = {
      '"round_vml_cpu" not implemented for \'{}\''
      ): (
         'round special_round'
-    ),
-    ('NotImplementedError',
-     '"rrelu_with_noise_out_cpu" not implemented for \'{}\''
-     ): (
-        'rrelu'
     ),
     ('NotImplementedError',
      'Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.'

@@ -22,9 +22,9 @@ def in_common(input: Any, other: Any, kernel: str, kinds: str) -> tuple[Any, Any
     """The arrays of two tensors in their common dtype, which must be of one of `kinds`."""
     a, b = input.array, other.array
     dtype = promote.result_dtype([a, b])
+    promote.check_broadcast(a, b)
     if dtype.kind not in kinds:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{names.SCALAR[dtype.name]}'")
-    promote.check_broadcast(a, b)
     return promote.to(a, dtype), promote.to(b, dtype)
 
 

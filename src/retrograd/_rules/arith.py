@@ -428,6 +428,7 @@ def refuse_zero(a: Array, b: Array, name: str) -> None:
     """RuntimeError where integers are divided by 0; NotImplementedError where bools are, by the kernel of that name."""
     kind: str = np.asarray(a).dtype.kind
     if kind == "b" or kind == "c":
+        promote.check_broadcast(a, b)
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
     if (kind == "i" or kind == "u") and not np.all(b) and 0 not in np.broadcast_shapes(np.shape(a), np.shape(b)):
         raise RuntimeError("ZeroDivisionError")

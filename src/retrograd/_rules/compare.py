@@ -29,6 +29,7 @@ def compare(how: Any, a: Value, b: Value) -> Value:
         a, b = promote.operands(a, b, promote.SAME)
     if modes.imaginary and (is_imaginary(a) or is_imaginary(b)):
         if how in ORDERS:
+            promote.check_broadcast(a, b)
             raise NotImplementedError(f"\"{ORDERS[how]}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
         same = same_parts(a, b)
         if same is not None:
@@ -284,9 +285,10 @@ def refuse_floats(op: str, a: Value, b: Value) -> None:
     """Of two tensors of different dtypes, the one in which they would meet is named."""
     if not isinstance(b, (TensorBase, bool, int, float, complex, np.generic)):
         return                                  # no operand, which is said instead
-    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype != b.array.dtype:
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase):
         name = promote.result_dtype([a.array, b.array]).name
         if name in KINDS:
+            promote.check_broadcast(a.array, b.array)
             raise NotImplementedError(f"\"{op}\" not implemented for '{KINDS[name]}'")
     refuse_float(op, a)
     refuse_float(op, b)
