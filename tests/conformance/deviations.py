@@ -37,12 +37,13 @@ GENERAL: tuple[str, ...] = (
     "Complex gradients that are zero may differ in the sign of the zero",
     "Sums with an infinite complex number keep the other part: x + y, x - y and addcmul, and so logdet of a singular "
     "matrix; PyTorch makes it nan where the infinite one comes second",
-    "sum, mean, prod and cumprod of a real tensor with a complex dtype=, and lerp with a complex weight, have gradients: the "
-    "real part; in PyTorch backward raises",
+    "sum, mean, prod and cumprod of a real tensor with a complex dtype=, and lerp, dist, ldexp and logaddexp of real and complex "
+    "tensors, have gradients: the real part; in PyTorch backward raises",
     "A numpy.complex64 beside a tensor is complex, and full and fill_ refuse it; PyTorch drops its imaginary part",
     "torch.fft of an empty batch is empty; in PyTorch MKL raises. ihfftn over one dim casts to an out= of the other precision",
     "inv_ex and solve_ex are nan where the matrix is singular; LAPACK leaves infinities there. cholesky_inverse takes the "
     "diagonal of the factor as it is, LAPACK the real part of its inverse",
+    "cholesky_solve is two triangular solves: what lies beyond the factor's triangle has no gradient",
     "logsumexp of complex numbers refuses a real out=, into which PyTorch writes nan",
     "Optimizers take conjugated gradients of complex parameters; in PyTorch only SGD does",
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "

@@ -187,6 +187,11 @@ torch.trapezoid(z[None, None].expand(2, 2, 3), torch.outer(x, x)[:2].cumsum(0), 
 torch.erf(x, out=z) | torch.maximum(x, x, out=z) | torch.view_as_real_copy(z.conj()) | torch.svd(torch.outer(z, z)).V.is_conj()
 z & w[:2] | z > w[:2] | z // w[:2] | z % w[:2] | torch.gcd(z, w[:2]) | torch.atan2(z, x.double()) | torch.atan2(z, x[0].double())
 torch.range(x, z) | torch.range(z[0], 2) | F.cosine_embedding_loss(z) | F.softmax(z, a=1)
+torch.addr(torch.eye(3), x, z) | torch.addr(torch.eye(3), x.double(), x) | torch.addr(torch.eye(3), i, i, beta=2, alpha=.5)
+torch.addr(torch.eye(3) > 0, x, i) | torch.addr(x, x, z, alpha=1j) | torch.eye(3).addr_(x, z) | torch.eye(3).addr_(x.double(), i)
+torch.addr(torch.eye(3), x, z, out=torch.ones(3, 3)) | torch.addcdiv(z, z, torch.zeros(3)) | torch.addcdiv(z, w, x > 5)
+torch.addcdiv(z, z, w, value=2j)
+torch.linalg.pinv(torch.outer(x, x), z[0])
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """
@@ -246,7 +251,8 @@ def test_edits_in_place_are_pytorchs(statement: str) -> None:
 FUNCTIONS = """
 z * w | z / w | z * x | x + z | z - x | x * 1j + x | z.abs() | z.angle() | z.sgn() | z.real * z.imag | z.conj() * z | z.exp()
 z.log() | z.sqrt() | z.sin()
-z.tanh() | z ** 2 | z ** 3.5 | z ** (1 + 1j) | x.abs() ** 1j | z ** w | 2 ** z | 1 / z | torch.complex(x, x * x)
+z.tanh() | z ** 2 | z ** 3.5 | z ** (1 + 1j) | x.abs() ** 1j | z ** w | x ** z | x ** w | x[2] ** w | (-2) ** z | 2 ** z
+1 / z | torch.complex(x, x * x)
 torch.polar(x.abs(), x * z.real)
 torch.view_as_complex(torch.stack([x, x * 2], -1)) | torch.view_as_real(z) * 2 | z.sum() * z.mean() | z.prod() | z.cumprod(0)
 z.cumsum(0) | z.var() | z.std()

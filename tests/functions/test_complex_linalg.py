@@ -125,6 +125,8 @@ torch.triangular_solve(e[0], e) | torch.triangular_solve(e, e[0]) | torch.triang
 torch.triangular_solve(e, torch.ones(2, 3, dtype=e.dtype)) | torch.lu_unpack(e[0], e) | L.vander(e > 0)
 L.vander(s[0].real.half())
 L.lstsq(torch.eye(2).long(), torch.eye(2).long()) | L.matrix_rank(e, e[0, 0]) | L.tensorinv(e[0, 0])
+torch.cholesky_solve(e, torch.eye(3, dtype=e.dtype)) | torch.cholesky_solve(e, n[0])
+torch.repeat_interleave(torch.eye(2).long())
 torch.lu(e, 1) | torch.lu(e, pivot=0) | e.lu(1) | torch.lu(e, True)
 """
 

@@ -56,6 +56,9 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
     rows, columns = input2.shape[-2:]
     if rows != columns:
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    if input.shape[-2] != rows:
+        raise RuntimeError(f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {columns} but each b "
+                           f"matrix is {input.shape[-2]} by {input.shape[-1]}")
     low = decomp.mH(input2) if upper else input2
     half = decomp.solve_triangular(low, input, False, True, False)
     return decomp.solve_triangular(decomp.mH(low), half, True, True, False)

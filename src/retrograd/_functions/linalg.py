@@ -208,13 +208,13 @@ def pinv(
             "double, cfloat or cdouble types")
     if hermitian:
         square(A, "linalg.pinv")
-    real_tolerances("pinv", atol, rtol)
+    real_tolerances("pinv", atol, rtol, rcond)
     cut = cutoff(A, atol, rtol if rtol is not None else rcond)
     return decomp.pinv(A, cut, hermitian)
 
 
-def real_tolerances(name: str, atol: Any, rtol: Any) -> None:
-    for word, x in (("atol", atol), ("rtol", rtol)):
+def real_tolerances(name: str, atol: Any, rtol: Any, rcond: Any = None) -> None:
+    for word, x in (("atol", atol), ("rtol", rtol), ("rcond", rcond)):
         if isinstance(x, TensorBase) and x.array.dtype.kind == "c":
             raise RuntimeError(f"torch.linalg.{name}: {word} tensor of complex type is not supported. Got {kind_of(x)}")
 

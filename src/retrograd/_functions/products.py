@@ -115,7 +115,14 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, out
 
 def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any, alpha: Any, out: Any) -> Any:
     xs = [check(input, name), check(a, name, names[0], 2), check(b, name, names[1], 3)]
+    if name == "addr":                          # alone takes several dtypes
+        xs = in_common(xs)
     return finish(op(*factors(xs, beta, alpha)).run(xs), out, name, *xs)
+
+
+def in_common(xs: list[Any]) -> list[Any]:
+    dtype = promote.result_dtype([x.array for x in xs])
+    return [cast(x, dtype) for x in xs]
 
 
 def factors(xs: list[Any], beta: Any, alpha: Any) -> tuple[Any, Any]:
@@ -144,6 +151,10 @@ def in_place(op: Any, name: str, names: Any) -> Any:
         if have != full and fits:
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
+        if name == "addr_":
+            common = in_common(xs)
+            views.check_cast(common[0].array.dtype, input.array.dtype)
+            xs[1:] = common[1:]
         if name == "addbmm_" and len(sa) == len(sb) == 3 and have != (full := (sa[1], sb[2])):
             views.guard(xs[0], False)                   # PyTorch resizes it
             y = op(*factors(xs, beta, alpha)).run(xs)

@@ -138,6 +138,8 @@ def repeat_interleave(
     x = tensor(repeats if input is None else input, "repeat_interleave")
     if input is None or repeats is None:
         counts = x.array
+        if counts.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return wrap(np.repeat(np.arange(counts.size, dtype=np.int64), check_counts(counts)))
     if dim is None:
         x, dim = flatten(x), 0

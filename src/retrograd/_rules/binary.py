@@ -499,7 +499,7 @@ class AddcdivBackward0(Nary):
         xs = together(xs)
         if promote.is_half(xs[0]):
             return like(wide(xs[0]) + wide(xs[1]) / wide(xs[2]) * np.float32(self.value), xs[0])
-        return xs[0] + by_parts.over(xs[1], xs[2]) * self.value
+        return xs[0] + by_parts.over(xs[1] * self.value, xs[2])
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]
