@@ -191,7 +191,8 @@ torch.addr(torch.eye(3), x, z) | torch.addr(torch.eye(3), x.double(), x) | torch
 torch.addr(torch.eye(3) > 0, x, i) | torch.addr(x, x, z, alpha=1j) | torch.eye(3).addr_(x, z) | torch.eye(3).addr_(x.double(), i)
 torch.addr(torch.eye(3), x, z, out=torch.ones(3, 3)) | torch.addcdiv(z, z, torch.zeros(3)) | torch.addcdiv(z, w, x > 5)
 torch.addcdiv(z, z, w, value=2j)
-torch.linalg.pinv(torch.outer(x, x), z[0])
+torch.linalg.pinv(torch.outer(x, x), z[0]) | z.size(z) | z.size(1.) | x.size("a") | z.requires_grad_().gcd_(z)
+z[0].bitwise_and_(z) | x.le_(z) | torch.gcd_(i, z[:2])
 x.clamp_(max=1j) | i.clamp(1j) | x.xlogy(1j) | x.copysign(1j) | x.index_fill(0, i - 1, 1j) | x.index_fill(0, i - 1, z[0])
 """
 EDITS = """

@@ -63,7 +63,11 @@ def replacing(f: Function) -> Function:
 
 def replaced(f: Function, input: Any, *args: Any, **kwargs: Any) -> Any:
     """input, with what f makes of it and the others in its place."""
-    y = f(input, *args, **kwargs)
+    try:
+        y = f(input, *args, **kwargs)
+    except NotImplementedError:
+        check_written(input, *args)
+        raise
     if y is NotImplemented:
         return y
     for t in (*args, *kwargs.values()):

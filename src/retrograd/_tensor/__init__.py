@@ -224,7 +224,9 @@ class Tensor(Methods):
             return size.of(shape) if axis is None else self.size(axis)
         if type(dim) is int and 0 <= dim < len(shape):
             return shape[dim]
-        from .._functions.arguments import dim_of
+        from .._functions.arguments import dim_of, is_int
+        if not is_int(dim):
+            raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {dtypes.typename(dim)}")
         if not self.array.ndim:
             raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
         return self.array.shape[dim_of(dim, self.array.ndim)]
