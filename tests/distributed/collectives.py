@@ -6,6 +6,7 @@ import warnings
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.distributed as d
 import torch.distributed.nn.functional as dnn
@@ -139,6 +140,22 @@ def wrong(r, n):
     say("two roots", d.broadcast, x, 0, group_src=0)
     say("inputs", d.reduce_scatter, zeros(2), [torch.ones(2)] * (n + 1))
     say("splits", d.all_to_all_single, zeros(n + 2), torch.ones(n + 2), [1] * n, [2] * n)
+    for sizes in ([1.0] * n, [0.5] * n, ["1"] * n, [None] * n, torch.ones(n, dtype=torch.int64), 2):
+        say("splits", d.all_to_all_single, zeros(n), torch.ones(n), sizes, [1] * n)
+        say("splits", d.all_to_all_single, zeros(n), torch.ones(n), [1] * n, sizes)
+    say("splits", d.all_to_all_single, zeros(n), torch.ones(n), (1,) * n, [np.int64(1)] * n)
+    say("numpy root", d.broadcast, x, np.int64(0))
+    for timeout in (5, "x", None, -1, True, 5.0, timedelta(seconds=5), timedelta(0)):
+        say(f"wait {timeout}", d.all_reduce(torch.ones(2), async_op=True).wait, timeout)
+    several = (zeros(2),) * n
+    for given in (several, iter(several), "ab", {0: x}, [x, 3]):
+        say(f"list {type(given)}", d.all_gather, given, zeros(2))
+    say("tuple", d.reduce_scatter, zeros(2), several)
+    say("tuple", d.all_to_all, several, list(several))
+    say("tuple", d.all_to_all, list(several), several)
+    say("tuple", d.gather, zeros(2), several)
+    say("tuple", d.scatter, zeros(2), several)
+    say("tuple", d.all_reduce_coalesced, several)
     say("all_to_all", d.all_to_all, [zeros(2)] * (n + 1), [torch.ones(2)] * n)
     if r == 0:
         say("gather", d.gather, x, None, 0)

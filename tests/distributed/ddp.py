@@ -1,6 +1,8 @@
 """Trains small models by DistributedDataParallel in several ways, and writes what each rank saw: FOLDER/rank."""
 
+import copy
 import os
+import pickle
 import sys
 import warnings
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import torch
 import torch.distributed as d
 from torch import nn
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 warnings.simplefilter("ignore")
@@ -91,6 +94,7 @@ def main(folder):
     train("no buffers", made(), broadcast_buffers=False)
     parts(r)
     refusals(r)
+    copied(r)
     own_buffers(r)
     no_sync(r)
     hooks(r)
@@ -125,9 +129,29 @@ def parts(r):
     LINES.append(f"ignored: {rounded(model.parameters())} {rounded(p.grad for p in model.parameters())}")
 
 
+def refused(model):
+    """The error, with the set in it in order."""
+    try:
+        DDP(model)
+    except ValueError as error:
+        return str(error).replace("{'meta', 'cpu'}", "{'cpu', 'meta'}")
+
+
 def refusals(r):
     say("nothing to train", DDP, nn.ReLU())
     say("devices", DDP, nn.Linear(1, 1), device_ids=[0])
+    say("device", DDP, nn.Linear(1, 1), output_device="cpu")
+    say("no module", DDP, torch.ones(2))
+    lazy, meta = nn.LazyLinear(2), nn.Linear(2, 2, device="meta")
+    for model in (lazy, meta, nn.Sequential(nn.Linear(2, 2), lazy), nn.Sequential(nn.Linear(2, 2), nn.LazyBatchNorm1d())):
+        say("no data", DDP, model)
+    say("some data", lambda: refused(nn.Sequential(nn.Linear(2, 2), meta)))
+    for dtypes in ([torch.float32, torch.float64], [torch.float32, torch.float32]):
+        tensors = [nn.Parameter(torch.ones(2, dtype=dtype)) for dtype in dtypes]
+        say("dtypes", lambda tensors=tensors: type(ZeroRedundancyOptimizer(tensors, torch.optim.SGD, lr=0.1)).__name__)
+        groups = [{"params": [p]} for p in tensors]
+        say("dtypes", lambda groups=groups: type(ZeroRedundancyOptimizer(groups, torch.optim.SGD, lr=0.1)).__name__)
+    say("no params", ZeroRedundancyOptimizer, [{"lr": 0.1}], torch.optim.SGD, lr=0.1)
     ddp = DDP(made(True))
     ddp(batch(0, r))["y"].sum().backward()
     say("unused", ddp, batch(1, r))
@@ -135,8 +159,30 @@ def refusals(r):
     (ddp(batch(0, r)).sum() + ddp(batch(1, r)).sum()).backward()
     LINES.append(f"two calls: {rounded(p.grad for p in ddp.parameters())}")
     say("hook", ddp.register_comm_hook, None, 3)
+    for hook in (lambda state, b: None, lambda *given: None, lambda: None, annotated(int, None), annotated(d.GradBucket, int),
+                 annotated(d.GradBucket, torch.futures.Future), print):
+        say("hook", ddp.register_comm_hook, None, hook)
+    DDP(nn.Linear(4, 1)).register_comm_hook(None, annotated(d.GradBucket, torch.futures.Future[torch.Tensor]))
     ddp.register_comm_hook(None, lambda state, bucket: None)
     say("second hook", ddp.register_comm_hook, None, lambda state, bucket: None)
+
+
+def annotated(bucket, gives):
+    def hook(state, bucket):
+        pass
+
+    hook.__annotations__ = {"bucket": bucket, **({} if gives is None else {"return": gives})}
+    return hook
+
+
+def copied(r):
+    """A copy and what was pickled average as the model itself."""
+    ddp = DDP(made(), bucket_cap_mb=0.0001, gradient_as_bucket_view=True)
+    for again in (copy.deepcopy(ddp), pickle.loads(pickle.dumps(ddp)), ddp):
+        for step in range(2):
+            again(batch(step, r))["y"].pow(2).mean().backward()
+        LINES.append(f"copied: {rounded(p.grad for p in again.parameters())} {again.bucket_bytes_cap}")
+    say("of a group", pickle.dumps, DDP(nn.Linear(1, 1), process_group=d.new_group()))
 
 
 def own_buffers(r):

@@ -32,6 +32,7 @@ for text, call in (("short", lambda: d.recv(torch.ones(2), 0)), ("tag", lambda: 
     except Exception as error:
         print(f"{text}: {type(error).__name__}: {str(error).splitlines()[0]}", flush=True)
 for name, call in {                             # rank 0 sends 3 elements where rank 1 expects 2
+    "negative": lambda: d.all_to_all_single(torch.zeros(2), torch.ones(2), [3, -1], [1, 1]),
     "own": lambda: d.all_to_all([torch.zeros(2)] * 2, [torch.ones(3)] * 2),
     "others": lambda: d.all_to_all([torch.zeros(2)] * 2, [torch.ones(2), torch.ones(3 - r)]),
     "splits": lambda: d.all_to_all_single(torch.zeros(4), torch.ones(5 - r), [2, 2], [2, 3 - r]),

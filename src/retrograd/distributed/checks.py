@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase
 from .process_group import ProcessGroup, found
-from .stores import fits
+from .stores import whole
 
 Array = Any
 
@@ -21,10 +21,10 @@ def tensor(given: Any, name: str) -> None:
 
 def tensors(given: Any, name: str) -> None:
     """TypeError for what is no list of tensors."""
-    if not isinstance(given, (list, tuple)) or not all(isinstance(one, TensorBase) for one in given):
+    if not isinstance(given, list) or not all(isinstance(one, TensorBase) for one in given):
+        got = f"with elements of type {[type(one) for one in given]}." if isinstance(given, list) else "instead."
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
-                        f"             but got {type(given)} with elements of type "
-                        f"{[type(one) for one in given] if isinstance(given, (list, tuple)) else None}.")
+                        f"             but got {type(given)} {got}")
 
 
 def one_dtype(*given: Any) -> None:
@@ -68,15 +68,14 @@ def root_of(group: Any, rank: int | None, group_rank: int | None, function: str,
             raise ValueError("Must specify global_rank or group_rank")
         group_rank = default
     if group_rank is None:
-        fits("", (rank, int))
+        rank = whole("", rank)
         if number(of):
             if rank not in of.ranks:
                 raise ValueError(f"Global rank {rank} is not part of group {group}")
             group_rank = of.ranks.index(rank)
         else:
             group_rank = rank
-    fits("", (group_rank, int))
-    assert group_rank is not None
+    group_rank = whole("", group_rank)
     if not 0 <= group_rank < of.n:
         raise RuntimeError(f"ProcessGroupGloo::{function}: invalid root rank: {group_rank}")
     return group_rank
@@ -84,7 +83,7 @@ def root_of(group: Any, rank: int | None, group_rank: int | None, function: str,
 
 def tag(group: ProcessGroup, given: Any) -> None:
     """TypeError for what is no int, RuntimeError for a negative one and one that MPI does not take."""
-    fits("", (given, int))
+    given = whole("", given)
     if given < 0:
         raise RuntimeError("Tag must be nonnegative")
     most = group.mpi.COMM_WORLD.Get_attr(group.mpi.TAG_UB) if group.mpi is not None else given

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.tensor import bump
+from .._engine.tensor import TensorBase, bump
 from . import checks, reducing
 from .groups import warn_outside
 from .process_group import ProcessGroup, found, outside
 from .reducing import ReduceOp
-from .stores import fits
+from .stores import fits, whole
 from .work import Work
 
 Array = Any
@@ -71,7 +71,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
 
 def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
     """all_reduce of several tensors of one dtype, as one message."""
-    tensors = [tensors] if not isinstance(tensors, (list, tuple)) else tensors
+    tensors = [tensors] if isinstance(tensors, TensorBase) else tensors
     checks.tensors(tensors, "tensor")
     checks.one_dtype(tensors)
     if not tensors:
@@ -351,6 +351,9 @@ def split(one: Any, sizes: Any, n: int) -> list[int]:
     """How many elements go to, or come from, each rank."""
     rows = one.shape[0] if one.ndim else 1
     each = one.array.size // rows if rows else 0
+    if sizes is not None:
+        fits("all_to_all_single", (sizes, (list, tuple)))
+        sizes = [whole("all_to_all_single", size) for size in sizes]
     if not sizes:
         if rows % n:
             raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
@@ -359,7 +362,9 @@ def split(one: Any, sizes: Any, n: int) -> list[int]:
         raise RuntimeError("Number of tensor splits not equal to group size")
     if sum(sizes) != rows:
         raise RuntimeError("Split sizes doesn't match total dim 0 size")
-    return [int(size) * each for size in sizes]
+    if min(sizes) < 0:
+        raise RuntimeError(f"{UNLIKE}: a part of {min(sizes)} rows")
+    return [size * each for size in sizes]
 
 
 def parts(flat: Array, sizes: Sequence[int]) -> list[Array]:

@@ -276,7 +276,8 @@ def new_group(
     else:
         every = whole.comm.Get_group()
         some = every.Incl(chosen)
-        comm = whole.comm.Create_group(some, tag=number)
+        with all_within(whole.timeout):
+            comm = whole.comm.Create_group(some, tag=number)
     made = ProcessGroup(comm, chosen, number, name, timeout or whole.timeout if timeout else default_pg_timeout, whole.watch,
                         group_name or str(number), group_desc or "undefined")
     world.groups.append(made)
@@ -344,7 +345,8 @@ def split_group(
     if parent.mpi is not None:
         parent.run(False, "split_group", parent.comm.Ibarrier, (), [])
         key = sorted(mine[0]).index(parent.place) if mine else 0
-        comm = parent.comm.Split(split_ranks.index(mine[0]) if mine else parent.mpi.UNDEFINED, key)
+        with all_within(parent.timeout):
+            comm = parent.comm.Split(split_ranks.index(mine[0]) if mine else parent.mpi.UNDEFINED, key)
     if not mine:
         return None
     made = ProcessGroup(comm, [parent.ranks[rank] for rank in sorted(mine[0])], number, name,

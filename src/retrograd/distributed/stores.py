@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from operator import index
 from typing import Any, SupportsIndex
 from weakref import finalize
 
@@ -247,6 +248,12 @@ def fits(function: str, *given: tuple[Any, Any], what: str = "function") -> None
         if not isinstance(value, kind):
             raise TypeError(f"{function}(): incompatible {what} arguments. The following argument types are supported:\n"
                             f"    {getattr(kind, '__name__', kind)}, got {value!r} ({type(value).__name__})")
+
+
+def whole(function: str, value: Any) -> int:
+    """The value as an int.  TypeError for what is none."""
+    fits(function, (value, SupportsIndex))
+    return index(value)
 
 
 def as_bytes(value: str | bytes) -> bytes:

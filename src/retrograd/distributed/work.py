@@ -22,6 +22,7 @@ from typing import Any
 
 from ..futures import Future
 from .errors import of_backend
+from .stores import fits
 
 EAGER = 100             # questions before other processes get a turn
 PATIENT = 0.02          # seconds of waiting after which it sleeps between questions
@@ -106,27 +107,28 @@ class Work:
         self._end()
         return True
 
-    def wait(self, timeout: timedelta | float | None = None) -> bool:
+    def wait(self, timeout: timedelta | float = timedelta(0)) -> bool:
         """Wait until it has finished -> True.
 
-        timeout  of this wait; by default the group's. DistBackendError when it has passed, or when a rank that takes part
-                 has ended: the message says where the other ranks are.
+        timeout  of this wait, or its seconds as a float; 0 is the group's. DistBackendError when it has passed, or
+                 when a rank that takes part has ended: the message says where the other ranks are.
         """
+        fits("wait", (timeout, (timedelta, float)))
+        timeout = timedelta(seconds=timeout) if isinstance(timeout, float) else timeout
         ear = listening.ear
         if ear is not None and ear.on:
             return bool(ear.wait(Work._wait, self, (timeout,), {}))
         return self._wait(timeout)
 
-    def _wait(self, timeout: timedelta | float | None) -> bool:
+    def _wait(self, timeout: timedelta) -> bool:
         if not self._done and not soon(self.is_completed):
             self._wait_long(timeout)
         if self._error is not None:
             raise self._error
         return True
 
-    def _wait_long(self, timeout: timedelta | float | None) -> None:
-        given = timeout if timeout is not None else self._limit or self._group.timeout
-        seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    def _wait_long(self, timeout: timedelta) -> None:
+        seconds = (timeout or self._limit or self._group.timeout).total_seconds()
         start = time.monotonic()
         look = start + LOOK
         count = 0

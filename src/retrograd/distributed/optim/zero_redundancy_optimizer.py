@@ -186,6 +186,22 @@ def checked(params: Any) -> list[Any]:
         raise ValueError("ZeroRedundancyOptimizer got an empty parameter list")
     if not all(isinstance(one, TensorBase) for one in given) and not all(isinstance(one, dict) for one in given):
         raise TypeError("`params` argument should be an iterable of Tensors or dicts")
+    every = []
+    for one in given:
+        if isinstance(one, TensorBase):
+            every.append(one)
+            continue
+        if "params" not in one:
+            raise ValueError("Each parameter group passed-in via `params` must have a 'params' key mapping to the parameters in "
+                             "the group")
+        if not isinstance(one["params"], TensorBase):
+            one["params"] = list(one["params"])             # it may be an iterator
+            every += one["params"]
+    kinds = [typename(p) for p in every]
+    for kind in kinds:
+        if kind != kinds[0]:
+            raise ValueError("ZeroRedundancyOptimizer only supports using the same dense type for all parameters but got both "
+                             f"{kinds[0]} and {kind}")
     return given
 
 

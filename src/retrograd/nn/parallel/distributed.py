@@ -13,14 +13,16 @@ import numpy as np
 
 from ..._engine.tensor import TensorBase, bump
 from ..._engine.warn import warn
+from ..._tensor import Tensor
 from ...autograd.grad_mode import is_grad_enabled
 from ...distributed import collectives
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.objects import gathered
-from ...distributed.process_group import ProcessGroup, found
+from ...distributed.process_group import ProcessGroup, found, world
 from ...distributed.work import listening
 from ...futures import Future
 from ..module import Module
+from ..parameter import UninitializedParameter
 from .buckets import GradBucket
 from .reducer import Reducer
 
@@ -70,16 +72,9 @@ class DistributedDataParallel(Module, Joinable):
             "delay_all_reduce_named_params": delay_all_reduce_named_params, "param_to_hook_all_reduce": param_to_hook_all_reduce,
             "skip_all_reduce_unused_params": skip_all_reduce_unused_params or None})
         group = of_mesh(device_mesh, process_group) if device_mesh is not None else found(process_group)
-        if not any(param.requires_grad for param in module.parameters()):
-            raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
-        if device_ids:
-            raise ValueError(
-                "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU "
-                f"modules or CPU modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters "
-                "{device(type='cpu')}.")
-        if bucket_cap_mb is not None and bucket_cap_mb <= 0:
-            raise ValueError("bucket_cap_mb must be positive")
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        ours = [param for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
+        check(ours, device_ids, output_device)
         self.module = module
         self.process_group = group
         if device_mesh is not None:
@@ -96,20 +91,21 @@ class DistributedDataParallel(Module, Joinable):
         self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.require_backward_grad_sync = self.require_forward_param_sync = True
-        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
-        self._averaging = True                  # the last forward pass was outside no_sync()
-        named = [(name, param) for name, param in module.named_parameters()
-                 if param.requires_grad and name not in self.parameters_to_ignore]
         self.modules_buffers = [buffer for name, buffer in module.named_buffers() if name not in self.parameters_to_ignore]
         if init_sync:
-            same_everywhere(group, [param for _, param in named])
-            ours = [param for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
+            same_everywhere(group, [param for param in ours if param.requires_grad])
             broadcast_all(group, ours + (self.modules_buffers if old or forward_sync_buffers is not None else []))
-        cap = int((BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
-        self.bucket_bytes_cap = cap
-        self.reducer = Reducer([name for name, _ in named], [param for _, param in named], group,
-                               [FIRST_BUCKET if bucket_cap_mb is None else cap, cap], find_unused_parameters, static_graph,
-                               gradient_as_bucket_view)
+        self.bucket_bytes_cap = int((BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        self.bucket_bytes_cap_default = bucket_cap_mb is None
+        self.reducer = self._made_reducer()
+
+    def _made_reducer(self) -> Reducer:
+        named = [(name, param) for name, param in self.module.named_parameters()
+                 if param.requires_grad and name not in self.parameters_to_ignore]
+        cap = self.bucket_bytes_cap
+        return Reducer([name for name, _ in named], [param for _, param in named], self.process_group,
+                       [FIRST_BUCKET if self.bucket_bytes_cap_default else cap, cap], self.find_unused_parameters,
+                       self.static_graph, self.gradient_as_bucket_view)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         ear = listening.ear
@@ -153,15 +149,17 @@ class DistributedDataParallel(Module, Joinable):
     def register_comm_hook(self, state: object, hook: Callable[[object, GradBucket], Future[Any]]) -> None:
         """Call hook(state, bucket) -> a Future of the tensor that replaces the bucket's gradients.
 
-        It is called for each full bucket, instead of the mean. RuntimeError for a second one, TypeError for what is no such hook.
+        It is called for each full bucket, instead of the mean. RuntimeError for a second one, TypeError for what cannot be
+        called, KeyError for what has no argument `bucket`, ValueError for other annotations than these.
         """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
         signature = inspect.signature(hook)
-        kind = signature.parameters.get("bucket")
-        noted = inspect.Signature.empty if kind is None or isinstance(kind.annotation, str) else kind.annotation
-        if noted not in (inspect.Signature.empty, GradBucket):
-            raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+        for noted, right, text in (
+                (signature.parameters["bucket"].annotation, GradBucket, "bucket annotation should be dist.GradBucket."),
+                (signature.return_annotation, Future[Tensor], "return annotation should be torch.futures.Future[torch.Tensor].")):
+            if noted not in (inspect.Signature.empty, right) and not isinstance(noted, str):
+                raise ValueError(f"Communication hook: {text}")
         if self.reducer.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.reducer.state, self.reducer.hook = state, hook
@@ -204,7 +202,16 @@ class DistributedDataParallel(Module, Joinable):
         self.static_graph = self.reducer.static = True
 
     def __getstate__(self) -> dict[str, Any]:
-        raise RuntimeError("DistributedDataParallel is not pickled or copied: save .module or a state_dict")
+        if self.process_group is not world.group:
+            raise RuntimeError("DDP Pickling/Unpickling are only supported when using DDP with the default process group. That "
+                               "is, when you have called init_process_group and have not passed process_group argument to DDP "
+                               "constructor")
+        return {name: value for name, value in self.__dict__.items() if name not in ("process_group", "reducer")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.process_group = world.default()
+        self.reducer = self._made_reducer()
 
 
 def of_mesh(device_mesh: Any, process_group: Any) -> Any:
@@ -221,6 +228,28 @@ def refuse(given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value is not None:
             raise NotImplementedError(f"DistributedDataParallel({name}=...) is not implemented: leave it out")
+
+
+def check(params: list[Any], device_ids: Any, output_device: Any) -> None:
+    """What DistributedDataParallel refuses of parameters and devices."""
+    if not any(param.requires_grad for param in params):
+        raise RuntimeError(
+            "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
+    kinds = sorted({param.device.type for param in params})
+    if len(kinds) > 1:
+        raise ValueError("DistributedDataParallel's input module must be on the same type of devices, but input module "
+                         f"parameters locate in {{{', '.join(map(repr, kinds))}}}.")
+    if device_ids or output_device:
+        raise ValueError(
+            "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU "
+            f"modules or CPU modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters "
+            "{device(type='cpu')}.")
+    if any(isinstance(param, UninitializedParameter) for param in params):
+        raise RuntimeError("Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy "
+                           "forward pass to correctly initialize the modules")
+    if kinds == ["meta"]:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors\nThe module's parameters have no data: call "
+                           "module.to_empty(device=\"cpu\") and initialize them")
 
 
 class Shadow(JoinHook):
