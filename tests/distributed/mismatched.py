@@ -49,7 +49,8 @@ for name, call in {
     "reduced": lambda: d.reduce_scatter_tensor(torch.zeros(1), meta), "list": lambda: d.reduce_scatter(two[0], [meta] * 2),
     "all": lambda: d.all_to_all(two, [meta] * 2), "single": lambda: d.all_to_all_single(two[0], meta),
     "coalesced": lambda: d.all_reduce_coalesced([two[0], meta]), "sent": lambda: d.send(meta, 1 - r),
-    "received": lambda: d.recv(meta, 1 - r), "one": lambda: d.gather(meta, two if r == 0 else None),
+    "received": lambda: d.recv(meta, 1 - r), "sum": lambda: d.all_reduce(meta), "root": lambda: d.broadcast(meta, 1 - r),
+    "reduce": lambda: d.reduce(meta, r), "one": lambda: d.gather(meta, two if r == 0 else None),
     "each": lambda: d.scatter(two[0], [meta] * 2 if r == 0 else None),
 }.items():
     try:

@@ -176,7 +176,7 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
     assert said.count(f"own: {unlike}\n") == 2 and said.count(f"negative: {unlike}: a part of -1 rows\n") == 2
     for name in ("others", "splits", "awaited"):
         assert said.count(f"{name}: {unlike}: rank 0 sent 3 elements to rank 1, which expected 2") == 1, said
-    assert said.count("meta: ") == 20 and "meta " not in said
+    assert said.count("meta: ") == 26 and "meta " not in said
     assert said.count("short: DistBackendError: Message truncated") == 1
     assert said.count("tag: RuntimeError: Tag must be at most ") == said.count("kind: TypeError: ") == 2
     assert said.count("destroyed: Default process group has not been initialized") == 2

@@ -13,10 +13,13 @@ Array = Any
 
 
 def tensor(given: Any, name: str) -> None:
-    """TypeError for what is no tensor."""
+    """TypeError for what is no tensor, RuntimeError for one that has no data: the other ranks' may have."""
     if not isinstance(given, TensorBase):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
                         f"             but got {type(given)} instead.")
+    one: Any = given
+    if one.is_meta:
+        raise RuntimeError("a meta tensor has no data to send or to receive")
 
 
 def tensors(given: Any, name: str) -> None:
@@ -25,28 +28,16 @@ def tensors(given: Any, name: str) -> None:
         got = f"with elements of type {[type(one) for one in given]}." if isinstance(given, list) else "instead."
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
                         f"             but got {type(given)} {got}")
+    for one in given:
+        tensor(one, name)
 
 
 def one_dtype(*given: Any) -> None:
-    """ValueError where dtypes differ, RuntimeError where devices do; arguments are tensors and lists of them."""
+    """ValueError where dtypes differ; arguments are tensors and lists of them."""
     flat = [one for each in given for one in (each if isinstance(each, (list, tuple)) else [each])]
     for one in flat[1:]:
         if one.dtype != flat[0].dtype:
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {flat[0].dtype} and  {one.dtype}")
-    one_device(*flat)
-
-
-def one_device(*given: Any) -> None:
-    """RuntimeError for tensors of which some have no data."""
-    for one in given:
-        if one.device != given[0].device:
-            raise RuntimeError(f"Expected all tensors to be on the same device, got {given[0].device} and {one.device}")
-
-
-def has_data(given: Any) -> None:
-    """RuntimeError for a meta tensor: the other rank's may have data."""
-    if given.device.type == "meta":
-        raise RuntimeError("a meta tensor has no data to send or to receive")
 
 
 def shapes(function: str, given: Any, wanted: Any) -> None:

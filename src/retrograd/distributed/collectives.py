@@ -156,7 +156,6 @@ def concatenated(whole: Any, part: Any, n: int) -> None:
     if whole.dtype != part.dtype:
         raise RuntimeError(
             f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {part.dtype}, got {whole.dtype})")
-    checks.one_device(whole, part)
     if whole.shape == (n, *part.shape) or (part.ndim and whole.shape == (n * part.shape[0], *part.shape[1:])):
         return
     if whole.ndim == 0:
