@@ -40,6 +40,15 @@ def test_two_ranks_started_by_hand_meet(how: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir()), "the last to go deletes the file"
 
 
+def test_a_rank_that_is_killed_while_it_waits_for_others_leaves_no_process() -> None:
+    code = "from retrograd.distributed.meeting import serve; told = serve('127.0.0.1', 2, 60); print('serves', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as rank:
+        assert rank.stdout is not None and rank.stdout.readline() == "serves\n"
+        rank.kill()
+        rank.communicate(timeout=20)            # until the end of stderr, which the server has, too
+
+
 @needs_mpi
 @pytest.mark.once
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")

@@ -196,7 +196,7 @@ def report(status: int, said: bytes, ranks: Ranks) -> int:
     if its:
         status = int(its)
         how = f"ended with status {status}"
-    elif process is not None and code is not None and process[1].decode() in ranks.number:
+    elif process is not None and code is not None:
         killed, value = b"(signal" in said, int(code[1])
         if not (killed and value == signal.SIGKILL and first):          # mpiexec's own, too
             first = process[1].decode()
@@ -207,7 +207,8 @@ def report(status: int, said: bytes, ranks: Ranks) -> int:
         print(f"retrograd: mpiexec ended with status {status}", file=sys.stderr)
         return status if status > 0 else 128 - status
     others = "; the other ranks were ended" if ranks.well < len(ranks.number) - 1 else ""
-    print(f"retrograd: rank {ranks.number[first]} (process {first}) {how}{others}", file=sys.stderr)
+    rank = f"rank {ranks.number[first]}" if first in ranks.number else "a rank that had not begun"
+    print(f"retrograd: {rank} (process {first}) {how}{others}", file=sys.stderr)
     return status
 
 

@@ -49,19 +49,24 @@ def meet(rank: int, size: int, store: Store, timeout: timedelta, mpi: Callable[[
     if isinstance(kept, HashStore) or "mpi4py.MPI" in sys.modules:
         why = "its store is in this process" if isinstance(kept, HashStore) else "mpi4py.MPI was imported before"
         raise ValueError(f"{cannot}{why}.\n{LAUNCH.format(size)}")
+    held = 0
     if rank == 0:
         host = kept.host if isinstance(kept, TCPStore) else os.uname().nodename
-        store.set(KEY, serve(host, size, timeout.total_seconds()))
+        told, held = serve(host, size, timeout.total_seconds())
+        store.set(KEY, told)
     store.set_timeout(timeout)
     host, port, where, token = store.get(KEY).decode().split()
     try:
         link = reached([host, *["127.0.0.1"] * (where == machine())], int(port), timeout.total_seconds())
         link.sendall(f"{token} {rank} {machine()}\n".encode())
-        told = link.recv(3)
+        answer = link.recv(3)
     except OSError as error:
         stale = f"\nIf {kept.path} is of an earlier run, remove it." if isinstance(kept, FileStore) else ""
         raise DistNetworkError(f"rank {rank} could not reach rank 0 at {host}:{port}: {error}{stale}") from error
-    if told != b"go\n":
+    finally:
+        if held:
+            os.close(held)
+    if answer != b"go\n":
         raise DistNetworkError(f"rank {rank} met not all {size} ranks within {timeout.total_seconds():.0f} s, or two said that "
                                f"they are rank {rank}")
     link.setblocking(True)
@@ -85,12 +90,13 @@ def reached(hosts: list[str], port: int, seconds: float) -> socket.socket:
     return socket.create_connection((hosts[-1], port), seconds)
 
 
-def serve(host: str, size: int, seconds: float) -> str:
-    """Start the process that answers -> where, and the word by which it knows ranks."""
+def serve(host: str, size: int, seconds: float) -> tuple[str, int]:
+    """Start the process that answers -> where, and the word by which it knows ranks; what to close when they have met."""
     token = secrets.token_hex(16)
-    with listening(host, 0) as listener:
+    starter, held = os.pipe()
+    with open(starter), listening(host, 0) as listener:
         subprocess.run(
             [sys.executable, "-I", "-S", str(Path(__file__).with_name("meeting_server.py")), str(listener.fileno()), str(size),
-             str(seconds), token], pass_fds=[listener.fileno()], start_new_session=True, check=True,
+             str(seconds), token, str(starter)], pass_fds=[listener.fileno(), starter], start_new_session=True, check=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        return f"{host} {listener.getsockname()[1]} {machine()} {token}"
+        return f"{host} {listener.getsockname()[1]} {machine()} {token}", held

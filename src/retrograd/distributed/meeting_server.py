@@ -1,13 +1,15 @@
 """Answers what MPICH asks mpiexec (PMI 1: lines of text), for processes that something else started.  Imports nothing of ours.
 
-    python -I -S meeting_server.py DESCRIPTOR RANKS SECONDS TOKEN
+    python -I -S meeting_server.py DESCRIPTOR RANKS SECONDS TOKEN STARTER
 
-DESCRIPTOR is a socket that listens.  A process says "TOKEN RANK MACHINE"; when all are there, each is told "go", and its MPI
-goes on from there.  The first that ends without a word ends this process, and with it what the others still ask.
+DESCRIPTOR is a socket that listens, STARTER a pipe that closes with the process that started this one.  A process says "TOKEN
+RANK MACHINE"; when all are there, each is told "go", and its MPI goes on from there.  The first that ends without a word ends
+this process, and with it what the others still ask.
 """
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import socket
 import sys
@@ -26,20 +28,23 @@ class Ended(Exception):
     """A process has gone without a word."""
 
 
-def main(descriptor: int, n: int, seconds: float, token: str) -> None:
+def main(descriptor: int, n: int, seconds: float, token: str, starter: int) -> None:
     with socket.socket(fileno=descriptor) as listener:
-        links, table = gathered(listener, n, time.monotonic() + seconds, token)
+        links, table = gathered(listener, n, time.monotonic() + seconds, token, starter)
+    os.close(starter)
     for link in links:
         link.sendall(b"go\n")
     answer(links, table, f"retrograd-{token[:12]}")
 
 
-def gathered(listener: socket.socket, n: int, end: float, token: str) -> tuple[list[socket.socket], dict[str, str]]:
+def gathered(listener: socket.socket, n: int, end: float, token: str, starter: int) -> tuple[list[socket.socket], dict[str, str]]:
     """-> (a link to each process, what is known of them: the machine that each rank is on)"""
     links: dict[int, socket.socket] = {}
     machines: dict[int, str] = {}
     while len(links) < n:
-        listener.settimeout(max(end - time.monotonic(), 0.001))
+        came = select.select([listener.fileno(), starter], [], [], max(end - time.monotonic(), 0.001))[0]
+        if listener.fileno() not in came:                        # it is late, or who started this has gone
+            raise Ended
         link = listener.accept()[0]
         link.settimeout(10)
         said = link.makefile().readline().split()
@@ -102,7 +107,7 @@ def said(command: str, asked: dict[str, str], table: dict[str, str], name: str, 
 if __name__ == "__main__":
     if os.fork() == 0:                                  # nobody has to wait for it
         try:
-            main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
+            main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
         except (Ended, OSError):                        # the links close
             pass
     os._exit(0)
