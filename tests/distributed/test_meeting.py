@@ -41,7 +41,7 @@ def test_two_ranks_started_by_hand_meet(how: str, tmp_path: Path) -> None:
 
 
 def test_a_rank_that_is_killed_while_it_waits_for_others_leaves_no_process() -> None:
-    code = "from retrograd.distributed.meeting import serve; told = serve('127.0.0.1', 2, 60); print('serves', flush=True); input()"
+    code = "from retrograd.distributed.meeting import serve; x = serve('127.0.0.1', 2, 60); print('serves', flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as rank:
         assert rank.stdout is not None and rank.stdout.readline() == "serves\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from retrograd.cli.command_line import main
-from retrograd.microscope import Recording, RecordingError, merge
+from retrograd.microscope import Recording, RecordingError, TraceError, merge
 from retrograd.microscope.answers.ranks import Passed, Ranks
 
 from .ranks import HERE, ended, found, needs_mpi, ours, theirs
@@ -206,3 +207,19 @@ def test_recordings_that_do_not_belong_together_are_refused(ranks: Ranks) -> Non
         merge([*ranks.by_rank.values(), other])
     with pytest.raises(RecordingError, match="no recordings"):
         merge([])
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"groups": None}, "'groups' must map names to lists of ranks"), ({"groups": {"0": [1]}}, "among them 'rank'"),
+    ({"groups": {"0": [0, "a"]}}, "'groups' must map"), ({"host": []}, "'host' must be a text"),
+    ({"kind": "averaged", "gradients": []}, "'tensors', 'gradients' must have one length"),
+])
+def test_files_that_are_damaged_where_ranks_are_told_are_refused(
+        change: dict[str, Any], text: str, ranks: Ranks, tmp_path: Path) -> None:
+    ranks.by_rank[0].save(tmp_path / "run.trace")
+    lines = [json.loads(line) for line in (tmp_path / "run.trace").read_text().splitlines()]
+    kind = change.get("kind", "header")
+    next(line for line in lines if line["kind"] == kind).update(change)
+    (tmp_path / "run.trace").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(TraceError, match=text):
+        merge(str(tmp_path / "run.trace"))

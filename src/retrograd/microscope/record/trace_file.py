@@ -195,6 +195,12 @@ def load(path: Any) -> Recording:
             raise reader.bad("header: 'error' must be null or a text")
         if not _texts(header.get("argv", [])):
             raise reader.bad("header: 'argv' must be a list of strings")
+        groups = header.get("groups", {})
+        if not isinstance(groups, dict) or not all(isinstance(ranks, list) and header.get("rank") in ranks and all(
+                type(rank) is int and rank >= 0 for rank in ranks) for ranks in groups.values()):
+            raise reader.bad("header: 'groups' must map names to lists of ranks, among them 'rank'")
+        if not isinstance(header.get("host", ""), str):
+            raise reader.bad("header: 'host' must be a text")
         rec.header = {k: v for k, v in header.items() if k not in ("kind", "format", "version")}
         ended = False
         while (row := reader.next()) is not None:
@@ -342,6 +348,8 @@ def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...
         reader.text(row, "error")
     for name, into in LISTS.get(kind, {}).items():
         row[name] = reader.integers(row, name, -1, len(getattr(rec, into)))
+    if kind in ("step", "averaged") and len({len(row[name]) for name in LISTS[kind]}) > 1:
+        raise reader.bad(f"{kind}: {', '.join(map(repr, LISTS[kind]))} must have one length")
     for name in FLAGGED.get(kind, ()):
         if row[name] is not None and type(row[name]) is not bool:
             raise reader.bad(f"{kind}: {name!r} must be true, false or null, not {row[name]!r:.60}")
