@@ -195,6 +195,7 @@ GENERAL: tuple[str, ...] = (
     "another value",
     "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads "
     "past the end, or packs fewer steps than it counts",
+    "Of several values that max_unpool puts into one place the last stays; in PyTorch, which one depends on its threads",
     "If nearest or antialiased interpolation keeps the size, its gradient is passed on unchanged; PyTorch's goes "
     "through the filter",
     "With differentiable=True, SGD's first momentum, learning rates in tensors and ASGD's rates stay in the graph, "

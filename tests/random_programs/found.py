@@ -950,4 +950,9 @@ FOUND = {
         y = torch.tensor([-11.25, -13.0, 11.75], dtype=torch.float16, requires_grad=True)
         (torch.dist(y, torch.tensor([-2.75, 15.0, 11.25], dtype=torch.float16), 0.5) ** 2).backward()
     """,
+    "gradients of log_softmax in half precision round once": """
+        x = torch.tensor([[-math.inf, 2.25, -12.25, 11.25], [1.0, 2.0, 3.0, 20.0]]).half().requires_grad_()
+        y = torch.log_softmax(x, -1)
+        (y * y).sum().backward()
+    """,
 }

@@ -93,7 +93,8 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
             raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
         if not a.size and a.shape[at]:
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-        values, inverse, counts = np.unique(order.sortable(a), axis=at, return_inverse=True, return_counts=True)
+        values, inverse, counts = np.unique(order.sortable(a), axis=at, return_inverse=True, return_counts=True,
+                                            equal_nan=False)
         y = order.UniqueDimBackward0(values.astype(a.dtype, copy=False)).run(x)
         inverse = inverse.reshape(-1)
     else:
