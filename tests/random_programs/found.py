@@ -955,4 +955,21 @@ FOUND = {
         y = torch.log_softmax(x, -1)
         (y * y).sum().backward()
     """,
+    "an edit that is refused for the history of what it reads writes nothing": """
+        a = torch.tensor([[[-1.5], [0.5]], [[3.0], [0.5]]], requires_grad=True)
+        v, w = a.unbind()
+        w = w.unfold(-1, 1, 1)
+        b = w * 2
+        with torch.no_grad(): v.sigmoid_()
+        b -= w
+        b.mul_(w)
+        c = torch.ones(2, 1, 1)
+        c.add_(w)
+    """,
+    "backward where .data changed shapes": """
+        c = torch.ones(3, requires_grad=True)
+        c.grad = torch.ones(3)
+        c.data = torch.ones(2)
+        (c * 2).sum().backward()
+    """,
 }

@@ -182,7 +182,7 @@ def pool(c: Chance) -> Case:
     options["padding"] = c.may(c.each(dims, [0, 1], [2, -1]), 0.4)
     if kind == "Max":
         options["dilation"] = c.may(c.each(dims, [1, 2], [0, 3, 9]), 0.4)
-        if dims == 3 and options["dilation"] is not None:
+        if options["dilation"] is not None:
             options["padding"] = None           # PyTorch writes outside its memory where a window shows nothing but padding
         options["return_indices"] = c.may(True, 0.3)
     else:

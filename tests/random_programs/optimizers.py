@@ -11,13 +11,16 @@ KNOWN: list[tuple[str, str]] = [
      "A step that fails leaves no state of what it did not reach"),
     (r"SWALR\(o, [^,]+, -1,(.*\n)*.*'swa_lr'.*\n", "A call that fails changes nothing"),
     (r"ASGD\((.*\n)*.*lambd=-", "A negative decay makes complex numbers, which PyTorch goes on with"),
-    (r"betas=\(torch\.tensor(.*\n)*.*PyTorch: +TypeError: _foreach", "A number in a tensor is a number"),
+    (r"betas=\(torch\.tensor(.*\n)*.*PyTorch: +(TypeError: _foreach|ValueError: beta\d as a Tensor)",
+     "A number in a tensor is a number"),
     (r"PyTorch: +UnboundLocalError", "A search of no evaluations finds nothing"),
     (r"PyTorch: +TypeError: _fused", "Steps of one kernel look at their options as the others do"),
+    (r"strong_wolfe(.*\n)*.*PyTorch: .*\['(func_evals|n_iter)'\]", "A search decides by the last digit"),
     (r"Adafactor(.*\n)*.*ZeroDivisionError: float division by zero\n +retrograd: (: None|loss)",
      "Empty parameters have nothing to change"),
 ]
 DIGITS: list[tuple[str, str]] = [
+    (r"strong_wolfe", "A search decides by the last digit"),
     (r"LBFGS(.*\n)*.*PyTorch: .*\['al'\]\[", "Where all digits cancel"),
     (r"float16(.*\n)*.*PyTorch: +\w+(\.grad)?: torch\.float16", "Half precision rounds at other places"),
     (r"Muon\((.*\n)*.*PyTorch: +[pqr](\.grad)?: torch\.float64", "Newton-Schulz steps in bfloat16 sum in another order"),

@@ -9,6 +9,8 @@ from random import Random
 from random_programs.program import Program
 
 KNOWN: list[tuple[str, str]] = [
+    (r"squeeze_\((.|\n)*PyTorch: +IndexError: (select\(\) cannot|index -?\d+ is out of bounds for dimension 0 with size 1)",
+     "PyTorch looks at the sizes that were there before squeeze_()"),
     (r"is_grads_batched=True", "hooks run once for each gradient of a batch, and retain_grad works"),
     (r"\.backward\([abcv]\d*\)", "PyTorch takes a gradient that was passed in for its own, and edits it"),
     (r"as_strided\(\(2, 2\), \(1, 1\)\)|unfold\(0, 2, 1\)",

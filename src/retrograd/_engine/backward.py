@@ -1,11 +1,12 @@
 """backward(): every node after all the nodes that feed it, the newest first."""
 from __future__ import annotations
 
+import re
 from typing import Any, Final, Optional
 
 from mypy_extensions import i64
 
-from . import anomaly, deep, hooks
+from . import anomaly, deep, hooks, promote
 from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
 from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, name_of
 from .tensor import AccumulateGrad
@@ -144,8 +145,21 @@ def loop(task: Task) -> None:
         if node is None or not own_code(error):
             raise
         raise RuntimeError(
-            f"Function {name_of(node)} got an invalid gradient: {error}. Did the shape of what it made change without its "
-            "knowing, in place under no_grad or by .data?") from None
+            f"{in_words(str(error))}\nFunction {name_of(node)} got an invalid gradient. Did the shape of what it made change "
+            "without its knowing, in place under no_grad or by .data?") from None
+
+
+def in_words(text: str) -> str:
+    """NumPy's error about shapes in PyTorch's words."""
+    shapes = [tuple([int(n) for n in found.split(",") if n]) for found in re.findall(r"\(([\d,]*)\)", text)]
+    if len(shapes) > 1 and "output operand" in text:
+        return f"output with shape {list(shapes[0])} doesn't match the broadcast shape {list(shapes[1])}"
+    if len(shapes) > 1:
+        try:
+            promote.check_shapes(shapes[0], shapes[1])
+        except RuntimeError as error:
+            return str(error)
+    return text
 
 
 def own_code(error: Any) -> bool:

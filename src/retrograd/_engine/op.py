@@ -528,6 +528,8 @@ class Binary(Node):
         if ra or rb:
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
                 before = create.clone(a)
+        if rb and tb is not None and tb.origin is not None:
+            edge(tb)                            # a view whose history is invalid says so before anything is written
         done = False
         if (tb is not None or type(b) is float or type(b) is int) and (
                 not (ra or rb) or (

@@ -219,8 +219,10 @@ def minus(a: Any, b: Any, number: Any) -> Any:
 
 def check_broadcast(a: Any, b: Any) -> None:
     """RuntimeError in PyTorch's words when two operands do not broadcast."""
-    sa: Shape = getattr(a, "shape", ())
-    sb: Shape = getattr(b, "shape", ())
+    check_shapes(getattr(a, "shape", ()), getattr(b, "shape", ()))
+
+
+def check_shapes(sa: Shape, sb: Shape) -> None:
     n = max(len(sa), len(sb))
     for i in range(1, n + 1):
         na = sa[-i] if i <= len(sa) else 1
