@@ -972,4 +972,16 @@ FOUND = {
         c.data = torch.ones(2)
         (c * 2).sum().backward()
     """,
+    "a .grad that was assigned stays when an edit brings a history": """
+        a, b = torch.ones(3, requires_grad=True), torch.ones(3)
+        b.grad = torch.full((3,), 5.0)
+        b[0] = a[0]
+        b.grad
+        b.sum().backward(inputs=[b])
+        c = torch.ones(2, 3)
+        c.grad = torch.full((2, 3), 5.0)
+        c.mul_(a)
+        c.retain_grad()
+        c.sum().backward()
+    """,
 }

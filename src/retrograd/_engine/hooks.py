@@ -249,6 +249,10 @@ def retain(t: TensorBase) -> None:
 def move_retained(t: TensorBase, was: Optional[Node]) -> None:
     """After an in-place edit: hooks stay with the old node, retain_grad follows the tensor."""
     t.listeners = None
+    sink = t.sink
+    if was is None and sink is not None and sink.grad is not None and t.kept is None:
+        t.kept = Kept()                         # which was assigned to a tensor without history
+        t.kept.grad = sink.grad
     kept = t.kept
     if kept is None or not kept.on or was is None or was._hooks is None or t.fn is None:
         return
