@@ -189,6 +189,10 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """y[o] = input1 @ weight[o] @ input2 + bias[o], for input1 (*, I), input2 (*, J), weight (O, I, J) -> (*, O)."""
+    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if any(x.array.dtype != input1.array.dtype for x in given.values()):
+        raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
+            f"{name}: {names.C[x.array.dtype.name]}" for name, x in given.items()))
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for i in range(input1.ndim - 1):
@@ -204,10 +208,6 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
-    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
-    if any(x.array.dtype != input1.array.dtype for x in given.values()):
-        raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
-            f"{name}: {names.C[x.array.dtype.name]}" for name, x in given.items()))
     lead = tuple(input1.array.shape[:-1])
     n = count(lead)
     flat_a = fold(input1, (n, input1.shape[-1]))

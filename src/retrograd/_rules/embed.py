@@ -163,7 +163,9 @@ class EmbeddingBagBackward0(Nary):
         out: list[Value] = [None, None]
         rows, width = linalg.sizes(xs[0])
         if self.mode == 2:
-            if want[0]:
+            if want[0] and not rows:
+                out[0] = xs[0] * 0.0            # all bags are empty
+            elif want[0]:
                 flat = self.best * width + np.arange(width)
                 mask = self.best >= 0
                 kept = choose.where(mask, g, 0.0)
