@@ -92,7 +92,7 @@ def test_what_a_recording_puts_in_pytorchs_place_a_program_may_replace_for_good(
     torch: Any = pytest.importorskip("torch")
     homes = [torch.nn.Module, torch.Tensor, torch.optim.Optimizer, torch.optim.SGD, torch.autograd, torch.autograd.graph,
              torch.autograd.Function, torch.autograd.Variable, torch.amp.GradScaler, torch.utils.hooks.RemovableHandle,
-             torch.nn.functional, torch.nn.modules.module, torch]
+             torch.nn.functional, torch.nn.modules.module, torch.nn.Parameter, torch]
 
     def meanings() -> dict[tuple[str, str], Any]:
         return {(home.__name__, name): value for home in homes for name, value in list(vars(home).items())
