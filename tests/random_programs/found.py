@@ -984,11 +984,13 @@ FOUND = {
         c.retain_grad()
         c.sum().backward()
     """,
-    "bags of an embedding without rows, and dtypes before sizes in bilinear": """
+    "layers of nothing, and what is said of states and sizes that do not fit": """
         m = nn.EmbeddingBag(0, 2, mode="max")
         a = m(torch.zeros(0, dtype=torch.int64), torch.tensor([0]))
         a.sum().backward()
         F.bilinear(torch.ones(1, 4), torch.ones(2, 7).double(), torch.ones(7, 3, 7))
         F.bilinear(torch.ones(1, 3), torch.ones(1, 7), torch.ones(7, 3, 7), torch.ones(2).double())
+        F.normalize(torch.ones(2, 0), p=-1.0, dim=-1)
+        nn.GRUCell(3, 2)(torch.ones(3), torch.ones(2, 2))
     """,
 }

@@ -201,7 +201,7 @@ def nonempty(ord: Any, shape: Any, dim: Any) -> None:
         if not shape[dim_of(d, len(shape))]:
             where = "an empty tensor because the operation does not have an identity" if everything else (
                 f"the dimension {d}because this dimension is empty and the operation does not have an identity")
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on {where}")
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm on {where}")
 
 
 def wider(x: TensorBase, dtype: Any, function: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._engine.modes import modes
 from ..._engine.modes import state as thread
+from ..._engine.promote import check_broadcast
 from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
 from ..._functions import cat, create, empty, stack, zeros
@@ -44,7 +45,10 @@ def step_lstm(x: Any, state: Any, weights: Any) -> Any:
 def step_gru(x: Any, state: Any, weights: Any) -> Any:
     """Reset, update and new gate, in this order; the reset gate is applied after the product.  Cho et al. 2014."""
     xr, xz, xn = x.chunk(3, 1)
-    hr, hz, hn = F.linear(state, weights[0], weights[1]).chunk(3, 1)
+    parts = F.linear(state, weights[0], weights[1]).chunk(3, 1)
+    if len(parts) != 3:                         # of a state with a dim too many
+        check_broadcast(parts[0], xr)
+    hr, hz, hn = parts
     r = (xr + hr).sigmoid()
     z = (xz + hz).sigmoid()
     n = (xn + r * hn).tanh()
