@@ -32,7 +32,7 @@ def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """(L, info): info is 0, or the order of the first leading minor not positive definite; check_errors raises."""
-    x = squares(A, "linalg.cholesky_ex")
+    x = squares(A, "linalg.cholesky")
     op = decomp.LinalgCholeskyExBackward0(upper, "linalg.cholesky_ex" if check_errors else "")
     y: Any = op.run(x)
     return CHOLESKY_EX((y, zeros_info(x) if op.info is None else wrap(op.info)))
@@ -130,7 +130,7 @@ def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
 def eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     """The eigenvalues (..., n) of symmetric or Hermitian matrices (..., n, n), in ascending order."""
-    x = squares(A, "linalg.eigvalsh")
+    x = squares(A, "linalg.eigh")
     return decomp.eigh(x, lower_half(UPLO))[0]
 
 
@@ -142,9 +142,15 @@ def lower_half(uplo: str) -> bool:
 
 def eig(A: Any, *, out: Any = None) -> Any:
     """(eigenvalues (..., n), eigenvectors (..., n, n) as columns) of square matrices (..., n, n); both are complex."""
-    return EIG(decomp.eig(squares(A, "linalg.eig")))
+    return EIG(decomp.eig(for_eig(A, "linalg.eig")))
 
 
 def eigvals(A: Any, *, out: Any = None) -> Any:
     """The eigenvalues (..., n) of square matrices (..., n, n), as complex numbers."""
-    return decomp.eig(squares(A, "linalg.eigvals"))[0]
+    return decomp.eig(for_eig(A, "linalg.eigvals"))[0]
+
+
+def for_eig(A: Any, name: str) -> Any:
+    if A.array.dtype.kind in "iub":
+        raise RuntimeError(f"Unknown Complex ScalarType for {kind_of(A)}")
+    return squares(A, name)

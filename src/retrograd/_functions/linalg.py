@@ -239,11 +239,11 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 
 def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
     """The solution X of A X = B, or of X A = B unless left; B may be a vector.  LinAlgError if A is singular."""
-    x = squares(A, "linalg.solve")
-    if x.array.dtype != B.array.dtype:
+    if A.array.dtype != B.array.dtype:
         raise RuntimeError(
-            f"linalg.solve: Expected A and B to have the same dtype, but found A of type {kind_of(x)} and B of type "
+            f"linalg.solve: Expected A and B to have the same dtype, but found A of type {kind_of(A)} and B of type "
             f"{kind_of(B)} instead")
+    x = squares(A, "linalg.solve")
     if not B.ndim:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     vector = B.ndim == 1 or (x.ndim - 1 == B.ndim and tuple(B.array.shape) == tuple(x.array.shape[:-1]))
@@ -451,7 +451,9 @@ def matrix_rank(
     A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
     """The ranks (...) of (..., m, n): how many singular values exceed max(atol, rtol * the largest)."""
-    x = matrices(A, "linalg.matrix_rank")
+    if A.ndim > 1 and (A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    x = matrices(A, "torch.linalg.matrix_rank", "input")
     a: Any = x.array
     real_tolerances("matrix_rank", atol if tol is None else tol, rtol)
     if hermitian:

@@ -35,7 +35,7 @@ def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """(LU, pivots from 1, info): info is the place of a zero on U's diagonal, or 0."""
-    x = matrices(A, "torch.linalg.lu_factor_ex")
+    x = matrices(A, "torch.lu_factor")
     refuse(pivot, x)
     node = op.LinalgLuFactorExBackward0()
     y = node.run(x)
@@ -55,7 +55,7 @@ def singular(name: str, info: Any) -> Exception:
 
 def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     """(LU, pivots): L without its diagonal and U in one matrix, and the rows exchanged at each step, from 1."""
-    x = matrices(A, "linalg.lu_factor")
+    x = matrices(A, "torch.lu_factor")
     y, pivots, info = lu_factor_ex(x, pivot=pivot)
     if info.array.any():
         raise singular("torch.linalg.lu_factor", info.array)
@@ -116,7 +116,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Old name of torch.linalg.lu_factor; with get_infos of lu_factor_ex."""
-    x: TensorBase = matrices(A, "linalg.lu_factor")
+    x: TensorBase = matrices(A, "torch.lu_factor")
     flag(pivot, "_lu_with_info", "pivot")
     found = lu_factor_ex(x, pivot=pivot)
     return tuple(found) if get_infos else tuple(found[:2])

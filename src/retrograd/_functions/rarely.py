@@ -35,7 +35,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     if dim == -1:
         return norm(v, pow)
     others = [d for d in range(v.ndim) if d != dim]
-    return norm(v, pow, others, True) if others else v.abs()
+    return norm(v, pow, others, True) if others else norm(v.unsqueeze(-1), pow, -1)
 
 
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
