@@ -34,6 +34,16 @@ for how in ("sum", "mean"):
     for name in want:
         torch.testing.assert_close(got[f"module.{name}"], want[name], atol=1e-4, rtol=1e-4)
 
+same = ids[3 * r:3 * r + 3]                     # shares of equal size, and means of them
+with capture(ddp) as cap:
+    ddp.zero_grad()
+    ddp(same).pow(2).mean().backward()
+summed = cap.grads().across().weight_grad()
+averaged = cap.grads(scale="sample").across().weight_grad("mean")
+for name, p in ddp.named_parameters():
+    torch.testing.assert_close(summed[name], 2 * p.grad, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(averaged[name], p.grad, atol=1e-5, rtol=1e-4)
+
 ranks, one = KFAC(ema=0.5), KFAC(ema=0.5)
 count, whole = 0, d.all_reduce
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from retrograd.cli.command_line import main
-from retrograd.microscope import Recording, RecordingError, TraceError, merge
+from retrograd.microscope import FactorStore, Recording, RecordingError, TraceError, merge
 from retrograd.microscope.answers.ranks import Passed, Ranks
 
 from .ranks import HERE, ended, found, needs_mpi, ours, theirs
@@ -223,3 +223,31 @@ def test_files_that_are_damaged_where_ranks_are_told_are_refused(
     (tmp_path / "run.trace").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(TraceError, match=text):
         merge(str(tmp_path / "run.trace"))
+
+
+BEFORE = {"distributed.md": """
+import torch
+data = torch.utils.data.TensorDataset(torch.ones(4, 4))
+""", "ranks.md": """
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from retrograd import microscope
+dist.init_process_group("mpi")
+model, x, y = DistributedDataParallel(torch.nn.Linear(3, 1)), torch.ones(4, 3), torch.ones(4, 1)
+loss_of, kfac, loader = torch.nn.functional.mse_loss, microscope.KFAC(), [([5, 6, 7, 8], x, y)] * 2
+def train():
+    loss_of(model(x), y).backward()
+"""}
+
+
+@pytest.mark.parametrize("page", BEFORE)
+def test_the_other_blocks_of_the_pages_run_on_two_ranks(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python no-run\n(.*?)```", (HERE.parents[1] / "docs" / page).read_text(), re.DOTALL)
+    assert len(blocks) == (1 if page == "distributed.md" else 3)
+    (tmp_path / "blocks.py").write_text("\n".join([BEFORE[page], *blocks]))
+    ended([sys.executable, "-m", "retrograd", "launch", "-n", "2", "blocks.py"], 60, {}, 0)
+    if page == "ranks.md":
+        store = FactorStore("factors", "r")
+        assert len(store.self_influence()[1]) == 16 and store.total()["weight"].shape == (1, 3)

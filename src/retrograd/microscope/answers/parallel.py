@@ -24,7 +24,7 @@ def on_its_rank(rec: Recording, n: int | None, cause: Cause) -> Cause:
             text = f"rank {rank} did not use it, and DistributedDataParallel put the mean over the ranks there"
             return replace(cause, code="has_grad", text=text, way_out="Nothing to do.")
         if noted(rec, "unused_allowed"):
-            more, or_else = "and no rank used it, or DistributedDataParallel had put a mean there", ""
+            more, or_else = "no rank used it, else DistributedDataParallel had put the mean there", ""
         else:
             more = "DistributedDataParallel waits for a gradient of each parameter"
             or_else = " Or DistributedDataParallel(find_unused_parameters=True)."
