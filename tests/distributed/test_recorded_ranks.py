@@ -212,6 +212,7 @@ def test_recordings_that_do_not_belong_together_are_refused(ranks: Ranks) -> Non
 @pytest.mark.parametrize("change, text", [
     ({"groups": None}, "'groups' must map names to lists of ranks"), ({"groups": {"0": [1]}}, "among them 'rank'"),
     ({"groups": {"0": [0, "a"]}}, "'groups' must map"), ({"host": []}, "'host' must be a text"),
+    ({"kind": "optimizer", "tensors": [10**6]}, "'tensors' must be a list of integers"),
     ({"kind": "averaged", "gradients": []}, "'tensors', 'gradients' must have one length"),
 ])
 def test_files_that_are_damaged_where_ranks_are_told_are_refused(

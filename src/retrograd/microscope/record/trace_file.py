@@ -284,7 +284,7 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
             row["tensors"] = list(reader.integers(row_of, "tensors", 0, len(rec.tensor_rows)))
         into.append(row)
     elif kind == "optimizer":
-        reader.text(row_of, "type")
+        reader.text(row_of, "type"), reader.integers(row_of, "tensors", 0, len(rec.tensor_rows))
         if row.get("variable") is not None:
             reader.text(row_of, "variable")
         into.append(row)
