@@ -21,11 +21,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..distributed.environment import crowd, ends_with_us, free_port
+from ..distributed.environment import DRAIN, crowd, ends_with_us, free_port
 
 GRACE = 5.0             # seconds that mpiexec has to end its ranks
 SOON = 0.5              # seconds in which it ends if Ctrl-C reached it, too
-DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 DEAD = re.compile(rb"PID (\d+) RUNNING AT")
 MOST = 2**31 - 1        # mpiexec starts another number of ranks instead of more
 HIGH = 512              # a descriptor above those that a rank inherits

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+DRAIN = 0.2             # seconds that mpiexec has to pass on what a rank wrote: it forgets the rest when it ends all
 # (rank, size, rank on this machine, processes on this machine)
 LAUNCHERS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),

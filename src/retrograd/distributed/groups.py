@@ -19,7 +19,7 @@ from typing import Any
 
 from .alone import Alone, mpi4py_MPI
 from .backend import Backend
-from .environment import like_torchrun, machine, under_mpi
+from .environment import DRAIN, like_torchrun, machine, under_mpi
 from .meeting import meet, met
 from .process_group import ProcessGroup, default_pg_timeout, found, is_time, outside, world
 from .rendezvous import rendezvous
@@ -221,6 +221,7 @@ class Ending:
             sys.stdout.flush()
             sys.stderr.flush()
             if world.group is not None and not world.held:
+                time.sleep(DRAIN)
                 self.comm.Abort(1)
 
 
