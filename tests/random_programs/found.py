@@ -928,6 +928,7 @@ FOUND = {
         u = torch.zeros(2, 2, dtype=torch.uint8)
         u.index_add(0, torch.tensor([0, 9]), u, alpha=-1.5)
         u.index_add(0, torch.tensor([9, 0]), u, alpha=-1.5)
+        u[0, :0].index_add(0, torch.tensor([0]), u[0, :1], alpha=-1.5)
     """,
     "set_ with arguments that do not fit": """
         a, b = torch.arange(6.0), torch.zeros(2)

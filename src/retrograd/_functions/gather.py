@@ -287,7 +287,7 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
     if inplace:
         separate(x, index, b, once=True)
     alpha = real_number(alpha, x.array.dtype)
-    whole = x.array.dtype.kind in "iu" and x.array.size
+    whole = x.array.dtype.kind in "iu" and (x.array.size or len(sizes) < 2)
     if whole and (len(sizes) < 2 or (i.size and 0 <= i.flat[0] < n)):    # before an index is looked at; when the first is added
         language.check_number(alpha, x.array.dtype)
     if i.size and outside(i, n):
