@@ -25,7 +25,7 @@ DIGITS: list[tuple[str, str]] = [
     (r"\bprod\((.|\n)*x\.grad: .*nan", "which partial products overflow beside a zero"),
     (r"(std|var)_mean(.|\n)*nan", "PyTorch's mean of what holds an infinity is nan there"),
     (r"topk(.|\n)*y\[1\]: torch.int64", "which of equals is told is an accident of the algorithm"),
-    (r"inf(.|\n)*\*\*(.|\n)*x\.grad: ", "a power of an infinity"),
+    (r"inf(.|\n)*\*\*(.|\n)*x\.grad: |inf(.|\n)*pow_?\(", "a power of an infinity"),
     (r"(logsumexp|logcumsumexp)(.|\n)*(bfloat|float)16(.|\n)*PyTorch: +(x\.grad|y):|(bfloat|float)16(.|"
      r"\n)*(logsumexp|logcumsumexp)(.|\n)*PyTorch: +(x\.grad|y):",
      "ours adds exponentials of half precision in float32"),
