@@ -122,7 +122,7 @@ def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any
 
 def in_common(xs: list[Any]) -> list[Any]:
     dtype = promote.result_dtype([x.array for x in xs])
-    return [cast(x, dtype) for x in xs]
+    return [x if x.array.dtype == dtype else cast(x, dtype) for x in xs]
 
 
 def factors(xs: list[Any], beta: Any, alpha: Any) -> tuple[Any, Any]:

@@ -58,13 +58,20 @@ class LogSoftmaxBackward0(AlongDim):
         return packed(like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        quick = quick_log_softmax_grad(g, y, self.dim)
+        quick = quick_of_log_softmax(g, y, self.dim)
         if quick is not None:
             return quick
-        if isinstance(g, np.ndarray) and isinstance(y, np.ndarray) and g.dtype is y.dtype and wide(y) is not y and y.ndim:
-            wide_g = wide(g)                    # rounded once
-            return like(wide_g - np.exp(wide(y)) * np.add.reduce(wide_g, self.dim, None, None, True), y)
         return g - pointwise.exp(y) * total(g, self.dim)
+
+
+def quick_of_log_softmax(g: Value, y: Value, dim: int) -> Array:
+    """The gradient, by a kernel or, of 16 bits, rounded once; None elsewhere."""
+    quick = quick_log_softmax_grad(g, y, dim)
+    if quick is None and isinstance(g, np.ndarray) and isinstance(y, np.ndarray) and g.dtype is y.dtype and (
+            wide(y) is not y and y.ndim):
+        wide_g = wide(g)
+        return like(wide_g - np.exp(wide(y)) * np.add.reduce(wide_g, dim, None, None, True), y)
+    return quick
 
 
 def centred(x: Array, dim: int) -> Array:

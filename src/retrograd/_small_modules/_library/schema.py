@@ -66,7 +66,7 @@ class FunctionSchema:
         if end < 0 or not left[1]:
             raise RuntimeError(f"expected ) but found 'eof' here:\n{text}")
         self.name, _, self.overload_name = left[0].strip().partition(".")
-        for part in (self.name, self.overload_name or "default"):
+        for part in (self.name.rpartition("::")[2], self.overload_name or "default"):
             if not part.isidentifier():
                 raise RuntimeError(f"expected ident but found '{part or '('}' here:\n{text}")
         after = text[end + 1:].strip()
