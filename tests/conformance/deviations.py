@@ -40,7 +40,8 @@ GENERAL: tuple[str, ...] = (
     "sum, mean, prod and cumprod of a real tensor with a complex dtype=, and lerp, dist, ldexp and logaddexp of real and complex "
     "tensors, have gradients: the real part; in PyTorch backward raises",
     "A numpy.complex64 beside a tensor is complex, and full and fill_ refuse it; PyTorch drops its imaginary part",
-    "torch.fft of an empty batch is empty; in PyTorch MKL raises. ihfftn over one dim casts to an out= of the other precision",
+    "torch.fft of an empty batch is empty; in PyTorch MKL raises. "
+    "If the out= of ihfftn over one dim has another precision, the error names both dtypes the other way round",
     "inv_ex and solve_ex are nan where the matrix is singular; LAPACK leaves infinities there. cholesky_inverse takes the "
     "diagonal of the factor as it is, LAPACK the real part of its inverse",
     "cholesky_solve is two triangular solves: what lies beyond the factor's triangle has no gradient",
