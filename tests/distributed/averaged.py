@@ -25,7 +25,7 @@ class Two(nn.Module):
         return self.a(x) + self.b(x) if both else self.a(x)
 
 
-def recorded(kind, between, before=False, dtype=torch.float32, both=True, **options):
+def recorded(kind, between, before=False, dtype=torch.float32, both=True, passes=3, **options):
     module = Two().to(dtype)
     if "find_unused_parameters" not in options:
         del module.idle
@@ -34,7 +34,7 @@ def recorded(kind, between, before=False, dtype=torch.float32, both=True, **opti
     for p in model.parameters() if before else ():
         p.grad = torch.full_like(p, 3.0 * r + 1)
     with microscope.record(model, values="parameters") as rec:
-        for i in range(3):
+        for i in range(passes):
             model(torch.ones(2, 3, dtype=dtype) * (i + 1 + 2 * r), both).sum().backward()
             between(optimizer, model)
     rec.save(folder / f"{kind}.{r}.trace")
@@ -48,6 +48,7 @@ for view in (False, True):
     recorded(f"step-{view}", lambda o, m: o.step(), gradient_as_bucket_view=view)
     recorded(f"clip-{view}", lambda o, m: (nn.utils.clip_grad_norm_(m.parameters(), 0.5), o.step()), gradient_as_bucket_view=view)
 recorded("half", lambda *_: None, dtype=torch.bfloat16)
+recorded("waits", lambda *_: None, both=r == 0, passes=1, find_unused_parameters=False)
 recorded("unused", lambda *_: None, both=r == 0, find_unused_parameters=True)
 d.barrier()
 d.destroy_process_group()

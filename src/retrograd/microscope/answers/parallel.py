@@ -23,6 +23,8 @@ def on_its_rank(rec: Recording, n: int | None, cause: Cause) -> Cause:
         if n is not None and rec.tensor_names.get(n, {}).get("at_end", -1) >= 0:
             text = f"rank {rank} did not use it, and DistributedDataParallel put the mean over the ranks there"
             return replace(cause, code="has_grad", text=text, way_out="Nothing to do.")
+        if n is None and noted(rec, "unused_allowed"):
+            return replace(cause, code="unused_parameter", text=f"rank {rank}: {cause.text}")
         if noted(rec, "unused_allowed"):
             more, or_else = "no rank used it, else DistributedDataParallel had put the mean there", ""
         else:

@@ -270,7 +270,7 @@ class Ranks:
             return said("mean", "it is the mean of the ranks' gradients: each rank keeps its shard" + (
                 f", and ranks {' and '.join(listed(row) for row in sorted(rows))} the same" if len(rows) > 1 else ""))
         return said("differs", f"the ranks' shards differ from the mean of their gradients by {off:.2g} of its norm: "
-                    "gradients of earlier passes, clipping, or another reduction")
+                    "gradients of earlier passes, or another reduction")
 
     def _averaged(self, step: int, seen: dict[int, Passed]) -> Averaged:
         """Rank by rank of a group: the mean of what was in .grad, or of .grad and what arrived, is there afterwards.
@@ -290,6 +290,14 @@ class Ranks:
         if missing:
             return said("cannot_know", f"there is no recording of rank {listed(sorted(missing))}")
         ends = {rank: array_of(one.after) for rank, one in seen.items()}
+        waits: dict[str, list[int]] = {}
+        for rank, rec in self.by_rank.items():
+            if names := listed(waited_for(rec, step)):
+                waits.setdefault(names, []).append(rank)
+        if waits and all(is_kept(one.brought(), ends[rank]) for rank, one in seen.items()):
+            return said("unused_parameter",
+                        "not averaged: DistributedDataParallel waits for gradients that no operation computed: " +
+                        "; ".join(f"of {names} in rank {listed(ranks)}" for names, ranks in waits.items()))
         for shares in ({rank: one.brought() for rank, one in seen.items()}, {rank: one.held() for rank, one in seen.items()}):
             if any(shares.get(rank) is None or ends[rank] is None for row in rows for rank in row):
                 return said("cannot_know", KEPT)
@@ -339,8 +347,8 @@ FIRED = Cause("fired", "", "")
 EXACT = {"float16": 1e-2, "bfloat16": 1e-2}
 
 
-def listed(ranks: Iterable[int]) -> str:
-    return ", ".join(map(str, ranks))
+def listed(some: Iterable[int | str]) -> str:
+    return ", ".join(map(str, some))
 
 
 def together(shards: list[Any], shape: tuple[int, ...]) -> Any:
@@ -450,6 +458,20 @@ def apart_from_mean(shares: list[Any], after: list[Any]) -> float:
     """How far from the mean of the shares is what ranks have afterwards, in relation to the shares."""
     mean = sum(shares) / len(shares)
     return max(norm(one - mean) for one in after) / (float(np.mean([norm(one) for one in shares])) or 1.0)
+
+
+def is_kept(share: Any, after: Any) -> bool:
+    """Is a rank's own share, and nothing else, there afterwards?"""
+    return share is not None and after is not None and norm(after - share) <= 1e-6 * norm(share)
+
+
+def waited_for(rec: Recording, step: int) -> list[str]:
+    """The parameters whose gradients a pass had to compute for DistributedDataParallel, and did not."""
+    if noted(rec, "unused_allowed"):
+        return []
+    came = {e.tensor for e in rec.of("accumulate") if e.get("pass") == step}
+    all_ = {n for e in rec.of("averaged") if e.get("pass") == step for n in e.tensors}
+    return [name for name in rec.parameters if rec.number_of(name) in all_ - came]
 
 
 def gradients(rec: Recording, name: str) -> dict[int, Passed]:

@@ -38,7 +38,7 @@ class Exchanges:
         self.going: dict[int, tuple[Any, int]] = {}             # what is under way -> (the Work, its event)
         self.calls: dict[str, int] = {}
         self.hooks: set[int] = set()
-        self.parallel: Any = WeakSet()                          # the parallel models that were called
+        self.parallel: Any = WeakSet()                          # the parallel and sharded models that were called
 
     @property
     def on(self) -> bool:
@@ -126,24 +126,24 @@ class Exchanges:
                 self.hooks.add(id(given[0]))
                 recorder.note("comm_hook", name_of(given[0]), recorder.sites.of_function(given[0]))
 
-
     def passed(self, tap: Any, thread: int, number: int, begin: int) -> None:
         """A pass is over: what .grad of a parallel model's parameters are now, which messages wrote where no version tells."""
         recorder = self.recorder
-        if not self.parallel:
+        models = [*self.parallel]
+        came = {row[6] for row in recorder.rows[begin:] if row[0] == "accumulate" and row[4] == number} if models else set()
+        shown: dict[int, Any] = {}
+        for model in models if came else ():
+            params = {recorder.tensor(tap, p): p for p in model.parameters() if p.requires_grad}
+            if not came.isdisjoint(params):
+                shown |= params
+        if not shown:
             return
-        came = {row[6] for row in recorder.rows[begin:] if row[0] == "accumulate" and row[4] == number}
-        for ddp in [*self.parallel] if came else ():
-            params = [*ddp.parameters()]
-            numbers = [recorder.tensor(tap, p) for p in params]
-            if came.isdisjoint(numbers):
-                continue
-            values = []
-            with tap.quiet():
-                for p in params:
-                    recorder._seen.pop(id(p.grad), None)
-                    values.append(tap.grad_now(p, p.grad))
-            recorder.put(("averaged", now() - recorder.start, 0, thread, number, tuple(numbers), tuple(values)))
+        values = []
+        with tap.quiet():
+            for p in shown.values():
+                recorder._seen.pop(id(p.grad), None)
+                values.append(tap.grad_now(p, p.grad))
+        recorder.put(("averaged", now() - recorder.start, 0, thread, number, tuple(shown), tuple(values)))
 
 
 def clock(start: int) -> int:
