@@ -123,6 +123,25 @@ def test_a_rank_that_is_killed_ends_all_and_is_named() -> None:
     assert_gone(done.stdout)
 
 
+@pytest.mark.parametrize("ranks, status, text", [
+    ("1", 1, r"retrograd: rank 1 \(process \d+\) ended by os._exit\(0\); the other ranks were ended\n$"), ("01", 0, "^$")])
+def test_a_rank_that_leaves_the_others_with_status_0_has_failed(ranks: str, status: int, text: str, tmp_path: Path) -> None:
+    (tmp_path / "left.py").write_text(LEFT)
+    done = launched("-n", "2", str(tmp_path / "left.py"), ranks, status=status)
+    assert re.search(text, done.stderr), done.stderr
+
+
+LEFT = """
+import os, sys
+import torch.distributed as d
+d.init_process_group("mpi")
+d.barrier()
+if str(d.get_rank()) in sys.argv[1]:
+    os._exit(0)
+d.barrier()
+"""
+
+
 def test_of_ranks_that_mpiexec_killed_the_first_is_named_whichever_it_says(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ranks = Ranks(tmp_path / "ranks")

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..distributed.environment import DRAIN, crowd, ends_with_us, free_port
 
@@ -71,7 +71,7 @@ def launch(n: int, arguments: Sequence[str], options: Sequence[str] = ()) -> int
         if stop:
             print(f"retrograd: {signal.Signals(stop).name} ended all ranks", file=sys.stderr)
             return 128 + stop
-        return report(status, b"".join(output.end for output in outputs), ranks) if status else 0
+        return report(status, b"".join(output.end for output in outputs), ranks) if status or ranks.left else 0
 
 
 def mpiexec() -> str:
@@ -126,6 +126,7 @@ class Ranks:
         self.number: dict[str, str] = {}        # process -> rank
         self.ends: dict[str, str] = {}          # processes that ended badly, in order -> status; "": killed
         self.well = 0                           # how many others came to their end
+        self.early = self.left = ""             # the first of these, before any other, and whether one was killed then
         self.over = False
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
@@ -160,8 +161,11 @@ class Ranks:
         self.number[process] = number
         if number and status != "0" and (status or not came):
             self.ends.setdefault(process, status)
+            self.left = self.left or self.early * (not status)
         if not came:
             self.well += status == "0"
+            if status == "0" and not self.ends:
+                self.early = self.early or process
             del links[link]
         return bool(came)
 
@@ -192,7 +196,9 @@ def report(status: int, said: bytes, ranks: Ranks) -> int:
     """Which rank was it?  What the first to end said, or what mpiexec says of a process that was killed -> the exit status."""
     first, its = next(iter(ranks.ends.items()), ("", ""))
     process, code = DEAD.search(said), CODE.search(said)
-    if its:
+    if not status:                              # mpiexec takes this for the end of all
+        first, status, how = ranks.left, 1, "ended by os._exit(0)"
+    elif its:
         status = int(its)
         how = f"ended with status {status}"
     elif process is not None and code is not None:
@@ -205,7 +211,7 @@ def report(status: int, said: bytes, ranks: Ranks) -> int:
     else:
         print(f"retrograd: mpiexec ended with status {status}", file=sys.stderr)
         return status if status > 0 else 128 - status
-    others = "; the other ranks were ended" if ranks.well < len(ranks.number) - 1 else ""
+    others = "; the other ranks were ended" if ranks.well - (first == ranks.left) < len(ranks.number) - 1 else ""
     rank = f"rank {ranks.number[first]}" if first in ranks.number else "a rank that had not begun"
     print(f"retrograd: {rank} (process {first}) {how}{others}", file=sys.stderr)
     return status
@@ -267,6 +273,17 @@ class Rank:
             self.link = socket.socket(fileno=fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, HIGH))
         self.link.sendall(f"{os.getpid()} {rank} ".encode())
         os.register_at_fork(after_in_child=self.link.close)
+        leave = os._exit
+
+        def left(status: int) -> NoReturn:
+            """os._exit, and the launcher is told, before mpiexec kills the ranks that do not leave as well."""
+            if self.link is not None and self.link.fileno() >= 0:       # no fork
+                self.status = status
+                self.ends()
+                time.sleep(0 if status else DRAIN)
+            leave(status)
+
+        os._exit = left
 
     def ends(self) -> None:
         """The program is over: the launcher is told, before MPI waits for other ranks."""
