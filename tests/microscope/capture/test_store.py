@@ -219,6 +219,12 @@ def test_queries_of_all_ranks_are_those_of_the_gradients_themselves_whatever_the
         store.top(query, 0)
     with pytest.raises(ValueError, match="memory_mb must be positive"):
         next(store.scores(query, memory_mb=0))
+    for ask in (lambda **of: list(store.scores(query, **of)), lambda **of: store.top(query, 3, **of), store.self_influence,
+                store.total, lambda **of: store.dots(query, **of)):
+        with pytest.raises(StoreError, match=r"no parameter '1\.wieght' is stored; did you mean 1\.weight"):
+            ask(layer="1.wieght")
+        with pytest.raises(StoreError, match="nothing is stored for step 99"):
+            ask(step=99)
 
 
 def test_wrong_use_is_refused(torch: Any, tmp_path: Any) -> None:
@@ -226,6 +232,8 @@ def test_wrong_use_is_refused(torch: Any, tmp_path: Any) -> None:
         FactorStore(tmp_path / "none", "r")
     with pytest.raises(ValueError, match="mode is"):
         FactorStore(tmp_path, "x")
+    with pytest.raises(ValueError, match="rank must not be negative, got -1"):
+        FactorStore(tmp_path, rank=-1)
     g = grads_of(torch, model_of(torch))
     store = FactorStore(tmp_path / "new", "w")
     with pytest.raises(ValueError, match="4 different sample ids"):

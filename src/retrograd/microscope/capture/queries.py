@@ -15,6 +15,7 @@ import numpy as np
 from ..arguments import checked
 from ..bar import progress as bars
 from ..errors import StoreError
+from ..plain_text import meant
 
 if TYPE_CHECKING:
     from .grads import Grads
@@ -125,8 +126,6 @@ class Queries:
                     got = sum((g[name] * solved[name]).reshape(len(g[name]), -1).sum(1) for name in g)
                 found.append(got)
                 ids += block.ids
-        if not found:
-            raise StoreError("FactorStore.self_influence: nothing is stored")
         return T.cat(found), ids
 
     def total(self, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> dict[str, Any]:
@@ -158,8 +157,6 @@ class Queries:
                 found.append(got)
                 where += [(each.step, each.sample) for each in block.ids]
                 advance()
-        if not found:
-            raise StoreError("FactorStore.dots: nothing is stored" + ("" if step is None else f" for step {step}"))
         return self.engine.torch.cat(found, 1), where
 
     # Blocks
@@ -192,12 +189,18 @@ class Queries:
         """Samples whose factors, and scores for so many queries, fit into memory_mb."""
         if not memory_mb > 0:
             raise ValueError(f"FactorStore: memory_mb must be positive, got {memory_mb!r}")
+        records = None
         for records in self._appends(layer, step):
             N = len(records[0].samples)
             each = sum(r.bytes_of_sample(dense) for r in records) + 4 * queries
             rows = max(1, int(memory_mb * (1 << 20) / (WORK * each)))
             for begin in range(0, N, rows):
                 yield Block(records, begin, min(begin + rows, N))
+        if records is None:
+            names = self.layers
+            known = not names or fnmatch.filter(names, layer)
+            raise StoreError("FactorStore: " + (f"no parameter {layer!r} is stored; {meant(layer, names)}" if not known else
+                                                "nothing is stored" + ("" if step is None else f" for step {step}")))
 
     def _appends(self, layer: str, step: int | None) -> Iterator[list[Record]]:
         """The records of the layers of some samples: of one append, and one run in it."""

@@ -117,6 +117,8 @@ class FactorStore(Queries):
                  rank: int | None = None, dtype: str | None = None) -> None:
         if mode not in ("a", "r", "w"):
             raise ValueError(f"FactorStore: mode is 'a', 'r' or 'w', got {mode!r}")
+        if rank is not None and rank < 0:
+            raise ValueError(f"FactorStore: rank must not be negative, got {rank}")
         if dtype not in (None, "float16", "bfloat16"):
             raise ValueError(f"FactorStore: dtype is 'float16', 'bfloat16' or None (as captured), got {dtype!r}")
         self.root = Path(path)
