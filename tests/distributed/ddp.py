@@ -97,6 +97,7 @@ def main(folder):
     copied(r)
     own_buffers(r)
     no_sync(r)
+    between(r)
     hooks(r)
     uneven(r)
     Path(folder, str(r)).write_text("\n".join(LINES))
@@ -104,6 +105,42 @@ def main(folder):
         os._exit(0)                             # PyTorch waits for ever here, after models whose last pass was not complete
     d.barrier()
     d.destroy_process_group()
+
+
+def between(r):
+    """Other forward passes between a forward pass and its backward pass, which averages all the same."""
+    def validated(ddp, y):
+        with torch.no_grad():
+            ddp(batch(5, r))
+        y.sum().backward()
+
+    def kept(ddp, y):
+        with ddp.no_sync():
+            other = ddp(batch(5, r))
+        other.sum().backward()
+        y.sum().backward()
+
+    def together(ddp, y):
+        with ddp.no_sync():
+            other = ddp(batch(5, r))
+        (y.sum() + other.sum()).backward()
+
+    def late(ddp, y):
+        y.sum().backward()
+        ddp(batch(5, r))
+        with ddp.no_sync():
+            ddp(batch(6, r)).sum().backward()
+
+    for options in ({}, {"find_unused_parameters": True}, {"static_graph": True}):
+        for way in (validated, kept, together, late):
+            model = nn.Linear(4, 1)
+            nn.init.constant_(model.weight, 0.3)
+            nn.init.constant_(model.bias, 0.1)
+            ddp = DDP(model, **options)
+            for step in range(2):
+                ddp.zero_grad()
+                way(ddp, ddp(batch(step, r)))
+                LINES.append(f"between {way.__name__} {options} {step}: {rounded(p.grad for p in model.parameters())}")
 
 
 def parts(r):

@@ -118,7 +118,6 @@ class DistributedDataParallel(Module, Joinable):
             self.reducer.before_backward(tensors_in(output) if self.find_unused_parameters else iter(()))
         else:
             self.require_forward_param_sync = False
-            self.reducer.going = False
         return output
 
     def _before(self, averages: bool) -> None:
