@@ -50,5 +50,13 @@ for view in (False, True):
 recorded("half", lambda *_: None, dtype=torch.bfloat16)
 recorded("waits", lambda *_: None, both=r == 0, passes=1, find_unused_parameters=False)
 recorded("unused", lambda *_: None, both=r == 0, find_unused_parameters=True)
+module = Two()
+del module.idle
+model, x = DDP(module), torch.ones(2, 3) * (1 + 2 * r)
+with microscope.record(model, values="parameters") as rec:
+    y = model(x, True)
+    module(x, True).sum().backward()            # averages
+    y.sum().backward()
+rec.save(folder / f"second.{r}.trace")
 d.barrier()
 d.destroy_process_group()

@@ -103,6 +103,8 @@ def test_a_mean_is_known_as_one_whatever_came_before_and_happens_after_the_pass(
     assert waits.code == "unused_parameter" and waits.text == (
         "not averaged: DistributedDataParallel waits for gradients that no operation computed: "
         f"of {idle} 0; of module.b.weight, module.b.bias, {idle} 1")
+    first, second = merge(str(tmp_path / "second.*.trace")).averaged("module.a.weight")
+    assert (first.code, second.code) == ("mean", "differs") and second.text.startswith("not averaged: each rank keeps its own")
     some = merge([merge(str(tmp_path / "half.*.trace")).by_rank[1]]).averaged("module.a.weight")[0]
     assert (some.code, some.text) == ("cannot_know", "there is no recording of rank 0")
     assert merge(str(tmp_path / "unused.*.trace")).why_none("module.idle.weight").way_out.startswith("Call it in forward()")

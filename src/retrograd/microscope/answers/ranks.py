@@ -294,7 +294,8 @@ class Ranks:
         for rank, rec in self.by_rank.items():
             if names := listed(waited_for(rec, step)):
                 waits.setdefault(names, []).append(rank)
-        if waits and all(is_kept(one.brought(), ends[rank]) for rank, one in seen.items()):
+        own = all(is_kept(one.brought(), ends[rank]) for rank, one in seen.items())
+        if waits and own:
             return said("unused_parameter",
                         "not averaged: DistributedDataParallel waits for gradients that no operation computed: " +
                         "; ".join(f"of {names} in rank {listed(ranks)}" for names, ranks in waits.items()))
@@ -308,6 +309,9 @@ class Ranks:
         if hooks:
             return said("comm_hook", f"the communication hook {hooks[0][0].text} changed it: it differs from the mean "
                         f"by {off:.2g} of their norm", where=hooks[0][0].where)
+        if own:
+            return said("differs", "not averaged: each rank keeps its own: an earlier backward pass has averaged for this "
+                        "forward pass")
         return said("differs", f"it differs from the mean of the ranks' gradients by {off:.2g} of their norm: other hooks, or "
                     "code that wrote into .grad during the pass")
 
