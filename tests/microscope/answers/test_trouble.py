@@ -416,6 +416,18 @@ def test_nan_is_followed_from_the_backward_pass_through_the_optimizer_into_the_n
     assert "NaN comes in with a.weight, as SGD.step() left it" in said and "outside" not in said and "ends" not in said
 
 
+def test_the_same_trouble_in_every_step_is_told_once_with_its_number(torch: Any) -> None:
+    m = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    torch.nn.init.constant_(m[0].bias, -50.0)
+    with record(m) as rec:
+        for _ in range(3):
+            m(torch.randn(5, 3)).sum().backward()
+    first, *others = rec.trouble()
+    assert len(others) == 2 and {str(f) for f in others} == {str(first)}
+    assert str(rec.trouble()) == f"{first} (3 times)"
+    assert str(rec.summary()).count(f"{first.text} (3 times)") == str(rec.summary()).count(first.text) == 1
+
+
 def test_a_node_that_reads_nan_of_the_forward_pass_did_not_make_it(torch: Any) -> None:
     x = torch.randn(3, 2, requires_grad=True)
     with record(engine=torch.__name__) as rec:

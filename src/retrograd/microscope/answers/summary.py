@@ -10,6 +10,7 @@ from typing import Any
 
 from ..plain_text import printable
 from ..record.recording import Recording
+from .trouble import once
 from .why import hook_of, why_none
 
 NARROW, WIDE = 100, 200          # columns
@@ -88,7 +89,8 @@ def layers(rec: Recording) -> Table:
 def troubles(rec: Recording) -> Table:
     if not rec.header.get("norms", True):
         return "trouble", [], []
-    return "trouble", ["direction", "what", "at"], [[f.direction, f.text, short(f.where)] for f in rec.trouble()]
+    found = Counter((f.direction, f.text, f.where) for f in rec.trouble())
+    return "trouble", ["direction", "what", "at"], [[way, once(text, n), short(where)] for (way, text, where), n in found.items()]
 
 
 def short(place: str | None) -> str:

@@ -12,6 +12,7 @@ Every op, node and hook has a state, from what went in and what came out:
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -81,9 +82,15 @@ class Trouble:
     @escaped
     def __str__(self) -> str:
         fine = [] if NOTHING in self.notes else ["no NaN, no inf, nothing vanished or exploded"]
-        return "\n".join([*(map(str, self.findings) if self.findings else fine), *self.notes])
+        said = Counter(map(str, self.findings))             # the same in several steps
+        return "\n".join([*(once(text, n) for text, n in said.items()), *([] if said else fine), *self.notes])
 
     __repr__ = __str__
+
+
+def once(text: str, n: int) -> str:
+    """What was said n times."""
+    return text if n == 1 else f"{text} ({n} times)"
 
 
 def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXPLODED) -> Trouble:
