@@ -699,3 +699,15 @@ def test_a_copy_is_a_leaf_of_its_own(torch: Any, how: str) -> None:
         assert "another leaf of its shape got a gradient" in str(cause) and "clone()" in cause.way_out and __file__ in str(cause)
     else:
         assert cause.code == "detached" and "Parameter() cut the history" in str(cause)
+
+
+@both
+def test_an_answer_about_a_hook_that_was_not_watched_says_what_is(torch: Any) -> None:
+    m, other = layer(torch), layer(torch)
+    optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
+    with record(m) as rec:
+        m(torch.ones(1, 4)).sum().backward()
+    for hook in (optimizer.register_step_post_hook(nothing), other.register_forward_hook(nothing)):
+        cause = rec.why_not_fired(hook)
+        assert cause.code == "cannot_know" and cause.text.endswith("no optimizer that made a step in the block, has it")
+        assert cause.way_out == "Give record() the module that has it; of an optimizer's hook, record its step()."

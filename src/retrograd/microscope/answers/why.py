@@ -523,13 +523,14 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
     n = None if rec is None or rec.live is None else rec.live.hook_of(handle)
     if rec is None or n is None:
         if table is None:
-            return Cause("owner_gone", "the module or tensor the hook was on no longer exists",
+            return Cause("owner_gone", "the module, tensor or optimizer the hook was on no longer exists",
                          "Keep that object, and register the hook on the one in use.")
         if handle.id not in table:
             return Cause("removed", "the hook was removed", "Call remove() later, or stay inside its `with` block.")
         if rec is not None:
-            return unknown("the recording never saw this hook: nothing it watched has it",
-                           "Name the model: record(model).")
+            return unknown("the recording never saw this hook: none of the models it was given, no tensor it met, and no "
+                           "optimizer that made a step in the block, has it",
+                           "Give record() the module that has it; of an optimizer's hook, record its step().")
         return unknown("the handle alone does not show why", NEEDS.format("why_not_fired"))
     return hook_of(rec, n)
 
