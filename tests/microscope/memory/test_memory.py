@@ -170,6 +170,20 @@ def test_a_sum_of_losses_keeps_every_graph_though_backward_freed_what_was_saved(
     total.detach()
 
 
+def test_a_list_of_losses_keeps_every_graph_though_backward_freed_what_was_saved(torch) -> None:
+    model, losses = net(torch), []
+    with microscope.memory(model) as mem:
+        for n in range(5):
+            losses.append(model(torch.randn(N, I)).sum())
+            losses[-1].backward()
+            if n == 1:
+                assert mem.alive() == []                # the newest loss and one more: as in any loop
+        alive, = mem.alive()
+    assert (alive.tensors, alive.calls, alive.bytes) == (5, 5, 0) and alive.holder.startswith("losses[")
+    losses.clear()
+    assert mem.alive() == []
+
+
 def test_a_block_leaves_nothing_behind(torch) -> None:
     model = net(torch)
     mem = microscope.memory(model)

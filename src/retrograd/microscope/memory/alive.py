@@ -14,7 +14,7 @@ from .rows import Op, Row, size
 
 KEY = "retrograd.memory"    # in a node's metadata: the operation that made it
 DEEP = 5                    # containers and objects between a tensor and a variable
-SPANS = 3                   # calls of the model; a graph over so many is reported even if it saves nothing any more
+SPANS = 3                   # calls of the model; graphs of so many are reported even if they save nothing any more
 
 
 class Alive(NamedTuple):
@@ -56,12 +56,15 @@ def alive(engine: Any, rows: list[Row]) -> list[Alive]:
     for x in tensors:
         ops = reached(x.grad_fn, nodes, claimed)
         its = {id(row): row.bytes for op in ops for row in kept.get(op.number, ())}
-        if its or len({op.call for op in ops}) >= SPANS:
-            made = x.grad_fn.metadata.get(KEY)
-            key = (x.grad_fn.name(), "a line outside the block") if made is None else (made.name, made.line or "an unknown line")
-            groups.setdefault(key, []).append((sum(its.values()), ops, x))
+        made = x.grad_fn.metadata.get(KEY)
+        key = (x.grad_fn.name(), "a line outside the block") if made is None else (made.name, made.line or "an unknown line")
+        groups.setdefault(key, []).append((sum(its.values()), ops, x))
     found = []
     for (op, line), members in groups.items():
+        if len({op.call for _, its, _ in members for op in its}) < SPANS:
+            members = [member for member in members if member[0]]
+        if not members:
+            continue
         _, _, most = max(members, key=lambda member: member[0])
         ops = [op for _, its, _ in members for op in its]
         found.append(Alive(holder(most, {id(tensors), id(members), *map(id, members)}), op, line, len(members),
