@@ -63,6 +63,10 @@ def test_other_kinds_of_files(tmp_path: Path) -> None:
         read(old)
     with pytest.raises(RuntimeError, match="TorchScript"):
         read(zipped({"a/data.pkl": b"\x80\x02N.", "a/constants.pkl": b""}))
+    with pytest.raises(RuntimeError, match="TorchScript"):      # PyTorch compresses its code
+        read(zipped({"a/code/__torch__.py": bytes(1000), "a/constants.pkl": bytes(1000)}, zipfile.ZIP_DEFLATED))
+    with pytest.raises(RuntimeError, match="program that torch.export.save wrote"):
+        read(zipped({"a/models/model.json": bytes(1000), "a/archive_format": b"pt2"}))
     with pytest.raises(RuntimeError, match="safetensors file"):
         read(b"\x40\0\0\0\0\0\0\0" + b'{"a":{}}')
     with pytest.raises(RuntimeError, match="file not found: a/data.pkl"):

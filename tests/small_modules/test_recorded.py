@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,13 @@ def test_files_run_no_code_of_their_own(tmp_path: Path) -> None:
     for load in (load_program, torch.jit.load):
         with pytest.raises(ValueError, match="was not written by retrograd"):
             load(tmp_path / "other")
+    for member in ("constants.pkl", "archive_format"):
+        with zipfile.ZipFile(tmp_path / "theirs", "w") as archive:
+            archive.writestr(f"theirs/{member}", "")
+        for load in (load_program, torch.jit.load):
+            with pytest.raises(ValueError, match=r"PyTorch's torch\.\w+\.save are not read: save the state_dict") as caught:
+                load(tmp_path / "theirs")
+            assert "corrupted" not in str(caught.value) and "not saved properly" not in str(caught.value)
     with pytest.raises(NotImplementedError, match="is no trace"):
         torch.jit.save(torch.jit.script(nn.Linear(1, 1)), io.BytesIO())
 

@@ -21,6 +21,12 @@ CHUNK = 1 << 26                                 # bytes written at a time
 CORRUPT = (
     "PytorchStreamReader failed reading zip archive: {}. This can happen if the checkpoint was not saved properly, was "
     "transferred incorrectly, or the file was modified after saving.")
+OTHER_KINDS = {                                 # a member that only they have
+    "constants.pkl": "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. retrograd does not "
+                     "run TorchScript.",
+    "archive_format": "PytorchStreamReader failed locating file data.pkl: file not found. The file is a program that "
+                      "torch.export.save wrote in PyTorch, which retrograd does not read.",
+}
 _LOCAL = struct.Struct("<4s5H3L2H")             # local file header
 
 
@@ -48,6 +54,9 @@ class Reader:
         if not infos:
             raise corrupt("it is empty")
         self.root = infos[0].filename.split("/")[0]
+        for member, told in OTHER_KINDS.items():                    # before their members are looked at: some are compressed
+            if any(info.filename == f"{self.root}/{member}" for info in infos):
+                raise RuntimeError(told)
         self.members: dict[str, tuple[int, int, int]] = {}         # name in root: place of the data, size, crc
         end = 0
         for info in sorted(infos, key=lambda i: i.header_offset):

@@ -55,7 +55,6 @@ CONVERT = (
 DAMAGED = "The file is damaged, or torch.save did not write it: save or copy it again."
 NO_ARCHIVE = (
     "torch.save, of PyTorch or of retrograd, did not write it: check the path, and whether it was downloaded whole.")
-TORCHSCRIPT = "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. "
 NO_DEVICE = (
     "Attempting to deserialize object on a {0} device but torch.{1}.is_available() is False. If you are running on a "
     "CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
@@ -201,8 +200,6 @@ def _load(file: Any, map_location: Any, mapped: bool) -> Any:
     if not head.startswith(b"PK"):
         raise _no_archive(head)
     reader = Reader(file, start)
-    if "constants.pkl" in reader:
-        raise RuntimeError(TORCHSCRIPT + "retrograd does not run TorchScript.")
     described = reader.read("data.pkl")
     storages = _Storages(reader, map_location, mapped)
     try:

@@ -90,6 +90,7 @@ def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -
 
     ValueError for a file that `by` did not write as `form`, OSError for one that cannot be read.
     """
+    from retrograd.io.archive import OTHER_KINDS
     from retrograd.serialization import load
 
     try:
@@ -97,7 +98,10 @@ def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -
     except OSError:
         raise
     except Exception as error:
-        raise ValueError(f"{f} was not written by retrograd's {by}, and files of PyTorch's {by} are not read: {error}") from error
+        if str(error) in OTHER_KINDS.values():
+            raise ValueError(f"{f} was not written by retrograd's {by}, and files of PyTorch's {by} are not read: save the "
+                             "state_dict there, load it into the model here") from None
+        raise ValueError(f"{f} was not written by retrograd's {by}: {error}") from error
     if not isinstance(found, dict) or found.get("format") != form:
         raise ValueError(f"{f} was not written by retrograd's {by}")
     try:
