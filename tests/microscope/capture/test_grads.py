@@ -82,6 +82,16 @@ def test_a_bias_before_a_norm_is_covered_although_its_gradient_is_zero_but_for_r
     assert not cap.coverage().complete and "a hook on the parameter changed it" in str(cap.coverage())
 
 
+def test_a_long_reason_stands_once(torch: Any) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2))
+    with capture(model) as cap:
+        model(torch.randn(5, 4)).square().sum().backward()
+    first, *others = str(cap.coverage()).splitlines()[1:]
+    assert "batch norm in training mode (1) mixes the samples" in first and len(others) == 5
+    assert all("whole batch  as 0.weight  error" in line for line in others)
+    assert len({row.how for row in cap.coverage()}) == 1
+
+
 def test_complex_samples_that_depend_on_each_other_are_noticed(torch: Any) -> None:
     class Mixed(torch.nn.Module):  # type: ignore[name-defined, misc]
         def __init__(self, over: Any) -> None:

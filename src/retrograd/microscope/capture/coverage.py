@@ -13,6 +13,7 @@ from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
 
 TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.bfloat16": 3e-2, "torch.float16": 1e-2}
 GOOD = ("factors", "per sample")
+SHORT = 30                      # letters of a reason that is written out beside every parameter
 HOMES: WeakKeyDictionary[type, str] = WeakKeyDictionary()       # file:line of classes: finding one parses its whole file
 
 
@@ -79,10 +80,13 @@ class Coverage:
         if self.loss_mixes and good:
             lines.append(f"the loss is not known to keep samples apart ({self.loss_mixes}): "
                          "a sample's gradient is the derivative of the whole loss through its outputs")
+        first: dict[str, str] = {}                  # a reason -> the parameter beside which it stands
         for r in self.rows:
+            of = first.setdefault(r.how, r.name)
+            how = r.how if of == r.name or len(r.how) <= len(f"as {of}") + SHORT else f"as {of}"
             error = "" if r.error is None else f"  error {r.error:.0e}"
             where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""
-            lines.append(f"  {r.name:{width}}  {r.status:11}  {r.how}{error}{where}")
+            lines.append(f"  {r.name:{width}}  {r.status:11}  {how}{error}{where}")
         return "\n".join(lines)
 
     __repr__ = __str__
