@@ -82,6 +82,25 @@ def test_a_bias_before_a_norm_is_covered_although_its_gradient_is_zero_but_for_r
     assert not cap.coverage().complete and "a hook on the parameter changed it" in str(cap.coverage())
 
 
+def test_a_penalty_on_weights_is_named_and_goes_by_itself(torch: Any) -> None:
+    model, x = torch.nn.Linear(4, 3), torch.randn(5, 4)
+
+    def penalty() -> Any:
+        return 0.1 * sum(p.square().sum() for p in model.parameters())
+
+    cap = capture(model)
+    with cap:
+        (model(x).square().sum() + penalty()).backward()
+    assert all(row.status == "whole batch" and "a penalty on weights" in row.how for row in cap.coverage())
+    both = model.weight.grad.clone()
+    model.zero_grad()
+    with cap:
+        model(x).square().sum().backward()
+    penalty().backward()                                # as the report says
+    assert cap.coverage().complete and torch.allclose(model.weight.grad, both)
+    assert torch.allclose(cap.grads().per_sample()["weight"].sum(0), both - 0.2 * model.weight.detach(), atol=1e-5)
+
+
 def test_a_long_reason_stands_once(torch: Any) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2))
     with capture(model) as cap:

@@ -96,6 +96,9 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
     if use.mixes:
         return (f"what {use.name} computes for one sample depends on others, or the rows of its output {tuple(shape)} "
                 "are not the samples (batch_dim=?)")
+    if not shape:
+        return (f"it is in one number of the whole batch ({use.name}), as of a penalty on weights, which has no samples. Call "
+                "backward() on that alone, outside the capture block")
     return (f"the output {tuple(shape)} of {use.name} has no batch of {N} where it was expected: in dimension 0, or the one that "
             "capture(batch_dim=...) names" + (
                 "; a sample without a batch gets one by x.unsqueeze(0)" if len(shape) == 1 else "") + (
