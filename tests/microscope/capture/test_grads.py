@@ -101,6 +101,15 @@ def test_a_penalty_on_weights_is_named_and_goes_by_itself(torch: Any) -> None:
     assert torch.allclose(cap.grads().per_sample()["weight"].sum(0), both - 0.2 * model.weight.detach(), atol=1e-5)
 
 
+@pytest.mark.parametrize("samples", [5, [0, 5], [True, False]])
+def test_samples_that_are_not_there_are_refused(torch: Any, samples: Any) -> None:
+    model = torch.nn.Linear(4, 3)
+    with capture(model) as cap:
+        model(torch.randn(5, 4)).square().sum().backward()
+    with pytest.raises(IndexError, match=r"^select: samples= does not fit a batch of 5: "):
+        cap.grads().select(samples=samples)
+
+
 def test_a_long_reason_stands_once(torch: Any) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2))
     with capture(model) as cap:

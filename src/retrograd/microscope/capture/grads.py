@@ -345,9 +345,12 @@ class Grads:
         parts = []
         sizes = []
         for part, n in zip(self._parts, self._sizes):
+            try:
+                sizes.append(n if at is None else len(self.torch.arange(n)[at]))
+            except IndexError as error:
+                raise IndexError(f"select: samples= does not fit a batch of {n}: {error}") from None
             parts.append({name: part[name] if at is None and where is None else part[name].take(at, where)
                           for name in names if name in part})
-            sizes.append(n if at is None else len(self.torch.arange(n)[at]))
         return Grads(self.cap, parts=parts, factors=self._factors, sizes=sizes, runs=self._runs, scale=self.scale)
 
     @checked
