@@ -18,8 +18,9 @@ SPANS = 3                   # calls of the model; graphs of so many are reported
 
 
 class Alive(NamedTuple):
-    """A tensor whose graph is alive, or several that the same line made: the variable that holds it (the one that keeps most),
-    what made it, how many they are, and what their graphs keep: bytes, operations, and of how many calls of the model.
+    """A tensor whose graph is alive, or several that the same line made: the variable that holds it (the one that keeps most,
+    or the oldest of such), what made it, how many they are, and what their graphs keep: bytes, operations, and of how many calls
+    of the model.
     """
 
     holder: str
@@ -65,7 +66,7 @@ def alive(engine: Any, rows: list[Row]) -> list[Alive]:
             members = [member for member in members if member[0]]
         if not members:
             continue
-        _, _, most = max(members, key=lambda member: member[0])
+        _, _, most = max(reversed(members), key=lambda member: member[0])      # the oldest: a loop's variable has the newest
         ops = [op for _, its, _ in members for op in its]
         found.append(Alive(holder(most, {id(tensors), id(members), *map(id, members)}), op, line, len(members),
                            sum({id(row): row.bytes for op in ops for row in kept.get(op.number, ())}.values()),
