@@ -200,7 +200,7 @@ def answer(text: str, torch: Any) -> str:
 # Classes of ours that stand in another module than PyTorch's.
 ELSEWHERE = {
     "autocast", "GradScaler",                   # torch.amp has no files for them
-    "Attribute", "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
+    "Attribute", "ScriptModule", "TracerWarning", "TracingCheckError",      # torch.jit: what PyTorch's private modules define
     "DataParallel",                             # torch.nn.parallel.data_parallel is the function
     "SDPBackend", "Future", "DeviceType", "ProfilerActivity", "TensorProtoDataType",    # PyTorch's are written in C
     "CUDAGraph", "Event", "Stream",              # made where they are asked for
