@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd import _kernels
@@ -88,3 +89,15 @@ def test_node_is_freed_and_watches_what_it_keeps() -> None:
         xs[4].mul_(2.0)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
+
+
+@both
+def test_the_result_is_of_the_inputs_subclass(torch: Any) -> None:
+    kind = type("Own", (torch.Tensor,), {})
+    output, (h, c) = torch.nn.LSTM(3, 4)(torch.ones(5, 1, 3).as_subclass(kind))
+    assert (type(output), type(h), type(c)) == (kind, kind, kind)
+
+
+def test_parameters_and_plain_tensors_make_one_node() -> None:
+    (edge,) = torch.nn.LSTM(3, 4)(torch.ones(5, 1, 3))[0].grad_fn.next_functions
+    assert edge[0].name() == "MkldnnRnnLayerBackward0"

@@ -150,3 +150,23 @@ def test_the_default_device_can_be_meta(torch: Any) -> None:
     x = torch.ones(2, device="meta")
     assert x.data_ptr() == 0 and torch.zeros_like(x, device="cpu").sum() == 0
     assert np.asarray(torch.ones(2)).tolist() == [1.0, 1.0]
+
+
+@both
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("how", [{}, {"num_layers": 2}, {"bidirectional": True}, {"batch_first": True}])
+def test_recurrent_layers_run_without_data(torch: Any, kind: str, how: dict[str, Any]) -> None:
+    output, last = getattr(torch.nn, kind)(3, 4, device="meta", **how)(torch.empty(5, 2, 3, device="meta"))
+    assert all(t.is_meta for t in (output, *(last if kind == "LSTM" else [last])))
+    assert output.shape == (5, 2, 8 if how.get("bidirectional") else 4)
+    cell = getattr(torch.nn, f"{kind}Cell")(3, 4, device="meta")(torch.empty(2, 3, device="meta"))
+    assert all(t.is_meta for t in (cell if kind == "LSTM" else [cell]))
+
+
+@both
+def test_what_reads_values_is_refused(torch: Any) -> None:
+    x = torch.empty((), device="meta")
+    with pytest.raises(RuntimeError, match="cannot be called on meta tensors"):
+        1 in x  # noqa: B015
+    with pytest.raises(TypeError, match=r"unsupported format string passed to Tensor.__format__"):
+        f"{x:.2f}"

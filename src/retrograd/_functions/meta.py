@@ -79,7 +79,10 @@ def kind() -> Any:
         __str__ = __repr__
 
         def __format__(self, spec: str) -> str:
-            return repr(self)
+            return object.__format__(self, spec)
+
+        def __contains__(self, element: object) -> bool:
+            return bool((self == element).any())
 
         def data_ptr(self) -> int:
             return 0

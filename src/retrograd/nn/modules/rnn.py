@@ -5,6 +5,7 @@ import math
 import numbers
 from typing import Any
 
+from ..._engine.dispatch import takes_part
 from ..._engine.modes import modes
 from ..._engine.modes import state as thread
 from ..._engine.promote import check_broadcast
@@ -12,6 +13,7 @@ from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
 from ..._functions import cat, create, empty, stack, zeros
 from ..._rules import recurrent
+from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -62,7 +64,7 @@ LINEAR = F.linear
 
 
 def one_node(x: Any, state: Any, weights: Any) -> bool:
-    """Whether recurrent.lstm accepts these: all float32 or all float64, and not empty.
+    """Whether recurrent.lstm accepts these: all float32 or all float64, not empty, and of no subclass.
 
     Not while somebody listens, a mode takes calls over or F.linear is a function of theirs: they see step by step.
     torch.compile takes the layer as it is.
@@ -73,6 +75,8 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
+    if not it.closed and any(type(t) is not Tensor and takes_part(type(t)) for t in (x, *given)):
+        return False
     return dtype.kind == "f" and dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
 
 
@@ -82,8 +86,9 @@ def heard(f: Any, args: tuple[Any, ...], **kwargs: Any) -> Any:
 
 
 def empty_state(shape: Any, input: Any) -> Any:
-    """Zeros of the input's dtype; modes of the user's hear of them."""
-    return zeros(shape, dtype=input.dtype) if thread().functions else heard(create.zeros, shape, dtype=input.dtype)
+    """Zeros of the input's dtype, on its device; modes of the user's hear of them."""
+    like = {"dtype": input.dtype, "device": input.device}
+    return zeros(shape, **like) if thread().functions else heard(create.zeros, shape, **like)
 
 
 def rows(state: Any, start: int, stop: int | None) -> Any:
