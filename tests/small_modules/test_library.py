@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd._library.schema import FunctionSchema
@@ -122,3 +124,31 @@ def test_an_aten_operator_is_the_function_of_that_name() -> None:
     assert torch.equal(want, got) and torch.ops.aten.linalg_det(torch.eye(2)).item() == 1
     with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nope'"):
         _ = torch.ops.aten.nope
+
+
+@both
+def test_vmap_calls_the_rule_that_an_operator_registers(torch: Any) -> None:
+    seen: list[Any] = []
+    name = "batched_rule::weighted"
+    torch.library.define(name, "(Tensor x, Tensor[] ys, float s=2.0) -> Tensor")
+    torch.library.impl(name, "cpu", lambda x, ys, s=2.0: sum(ys) * x * s)
+
+    @torch.library.register_vmap(name)
+    def rule(info: Any, in_dims: Any, x: Any, ys: Any, s: float = 2.0) -> Any:
+        seen.append((info.batch_size, info.randomness, in_dims, s))
+        return sum(ys) * x.movedim(in_dims[0], -1) * s * 10, 1              # tells itself apart from the kernel by the 10
+
+    x, y = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1.0, 1.0])
+    op = torch.ops.batched_rule.weighted
+    assert torch.func.vmap(lambda a: op(a, [y], 2.0))(x).tolist() == [[20.0, 40.0], [60.0, 80.0]]
+    assert torch.func.vmap(lambda a: op(a, ys=[y], s=1.0), in_dims=1)(x).tolist() == [[10.0, 30.0], [20.0, 40.0]]
+    assert seen == [(2, "error", (0, [None]), 2.0), (2, "error", (1, [None], None), 1.0)]
+
+
+@both
+def test_vmap_of_an_operator_of_aten_is_vmap_of_its_function(torch: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = torch.tensor([[0.0, 1.0]])
+        for op in (torch.ops.aten.add, torch.ops.aten.add.Tensor):
+            assert torch.func.vmap(op)(x, x).tolist() == [[0.0, 2.0]]

@@ -52,6 +52,7 @@ class Entry:
         self.fake: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
+        self.vmap: Callable[..., Any] | None = None
         self.custom: Any = None                 # its CustomOpDef
         self.function: type[Function] | None = None
 
@@ -200,10 +201,11 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str, entry: Entry | None) -> None:
         self._overloadpacket = packet
         self._overloadname = overload
+        self._qualified_op_name = packet._qualified_op_name
         self._entry = entry
         self._schema = None if entry is None else entry.schema
-        self._namespace, self._opname = packet._qualified_op_name.split("::")
-        self._name = packet._qualified_op_name + (f".{overload}" if overload != "default" else "")
+        self._namespace, self._opname = self._qualified_op_name.split("::")
+        self._name = self._qualified_op_name + (f".{overload}" if overload != "default" else "")
         self.__name__ = self.__qualname__ = f"{self._opname}.{overload}"
         self.__module__ = packet.__module__
 
@@ -278,20 +280,24 @@ class OpOverloadPacket:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
             return handle_torch_function(self, relevant, *args, **kwargs)
+        return self._chosen(args, kwargs)(*args, **kwargs)
+
+    def _chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
+        """The overload for these arguments.  RuntimeError if none fits."""
         if self._op is not None:
-            return self.default(*args, **kwargs)
+            return self.default
         names = self.overloads()
         errors = []
         for name in names:
-            overload = getattr(self, name)
+            overload: OpOverload = getattr(self, name)
             if len(names) == 1:
-                return overload(*args, **kwargs)
+                return overload
             try:
-                overload._schema.bind(args, kwargs)
+                overload._schema.bind(args, kwargs)  # type: ignore[union-attr]
             except RuntimeError as e:
                 errors.append(str(e))
                 continue
-            return overload(*args, **kwargs)
+            return overload
         raise RuntimeError("\n".join(errors))
 
     def __str__(self) -> str:

@@ -174,7 +174,7 @@ class CustomOpDef:
         register_autograd(self, backward, setup_context=setup_context)
 
     def register_vmap(self, func: Any = None) -> Any:
-        """A decorator: kept.  vmap here calls an operator once for each sample."""
+        """A decorator: func(info, in_dims, *args) computes a whole batch -> (output, out_dims)."""
         return register_vmap(self, func)
 
 
@@ -284,9 +284,12 @@ def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Library | None = None) -> Any:
-    """A decorator: kept.  vmap here calls an operator once for each sample."""
+    """A decorator: func(info, in_dims, *args) computes a whole batch -> (output, out_dims).
+
+    https://pytorch.org/docs/stable/library.html#torch.library.register_vmap
+    """
     def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        _found(op)
+        _found(op).vmap = f
         return f
     return register if func is None else register(func)
 

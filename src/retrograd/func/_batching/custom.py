@@ -1,9 +1,10 @@
-"""Rule of custom Functions: their own `vmap`, or, with generate_vmap_rule, one call for each sample."""
+"""Rules that programs give: `vmap` of a Function, or, with generate_vmap_rule, one call for each sample; register_vmap's."""
 from __future__ import annotations
 
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..._engine.tensor import TensorBase
 from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function
 from ...utils._pytree import tree_flatten, tree_unflatten
 from .._trees import spread
@@ -37,6 +38,31 @@ def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
             f"staticmethod or set generate_vmap_rule=True. {MORE}")
     pairs = [level.given(x) for x in args] if not kwargs else [level.given(x) for x in (*args, *kwargs.values())]
     found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(d for _, d in pairs), *[x for x, _ in pairs])
+    return samples(level, found, cls.__name__)
+
+
+def operator(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An operator of torch.ops: its own rule, its function's, or one sample after the other."""
+    if hasattr(func, "_chosen"):
+        func = func._chosen(args, kwargs)
+    entry = func._entry
+    if entry is None:                                       # torch's own, which has a rule by its name
+        return level.call(func._overloadpacket._op, args, {"input" if k == "self" else k: v for k, v in kwargs.items()})
+    if entry.vmap is None:
+        return looped(level, func, entry.schema.name, args, kwargs)
+    bound, kwargs = entry.schema.bind(args, kwargs)
+    for a in reversed(entry.schema.arguments[:len(bound)]):     # as PyTorch does, which leaves out defaults at the end
+        if not a.has_default_value() or isinstance(bound[-1], TensorBase) or bound[-1] != a.default_value:
+            break
+        bound.pop()
+    flat, form = tree_flatten(tuple(bound))
+    pairs = [level.given(x) for x in flat]
+    given, dims = (tree_unflatten(list(part), form) for part in zip(*pairs))
+    return samples(level, entry.vmap(VmapInfo(level.size, level.randomness), dims, *given, **kwargs), name)
+
+
+def samples(level: Level, found: Any, name: str) -> Any:
+    """What a rule returns, (output, out_dims), as the level's samples."""
     if not isinstance(found, tuple) or len(found) != 2:
         got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
         raise RuntimeError(
@@ -45,7 +71,7 @@ def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
     values, form = tree_flatten(found[0])
     dims = spread(found[1], form)
     if dims is None:
-        raise ValueError(f"The vmap staticmethod of {cls.__name__} returned out_dims {found[1]} that do not go with its output")
+        raise ValueError(f"The vmap staticmethod of {name} returned out_dims {found[1]} that do not go with its output")
     return tree_unflatten([v if d is None else level.of(v.movedim(d, 0)) for v, d in zip(values, dims)], form)
 
 
@@ -55,4 +81,4 @@ def gradient(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: 
                   told=False)
 
 
-RULES: dict[str, Rule] = {"apply": apply, "grad": gradient}
+RULES: dict[str, Rule] = {"apply": apply, "grad": gradient, "operator": operator}

@@ -26,7 +26,7 @@ from ..._tensor import Tensor, _disabled_torch_function_impl
 
 Rule = Callable[["Level", Any, str, tuple[Any, ...], dict[str, Any]], Any]
 LOOP = (
-    "There is a performance drop because we have not yet implemented the batching rule for aten::{}. Please file us an issue on "
+    "There is a performance drop because we have not yet implemented the batching rule for {}. Please file us an issue on "
     "GitHub so that we can prioritize its implementation."
 )
 
@@ -89,7 +89,7 @@ class Level:
             name = name_of(func)
             if name != "apply":                             # of a class of the user's
                 _names[func] = name
-        rule = self.rules.get(name)
+        rule = self.rules.get("operator" if hasattr(func, "_qualified_op_name") else name)
         if not self.concerns(args) and not (kwargs and self.concerns(tuple(kwargs.values()))):
             if rule is None or not getattr(rule, "draws", False):
                 return func(*args, **kwargs) if kwargs else func(*args)
@@ -247,7 +247,7 @@ def raised(x: Any, among: list[Level]) -> Any:
 def looped(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], told: bool = True) -> Any:
     """The call for one sample after the other."""
     if told:
-        warn(LOOP.format(name))
+        warn(LOOP.format(name if "::" in name else f"aten::{name}"))
     with _without(level):
         return _looped(level, func, name, args, kwargs)
 
