@@ -131,6 +131,24 @@ def cube(torch: Any, factor: float | None) -> Any:
 
 
 @both
+def test_a_rule_that_forgets_an_output_is_refused(torch: Any) -> None:
+    class Two(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x * 3
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any) -> Any:
+            return tangent * 2
+
+    fwd, x = of(torch), torch.ones(2)
+    with fwd.dual_level(), pytest.raises(RuntimeError, match=r"invalid number of forward gradients \(expected 2 but got 1\)"):
+        fwd.unpack_dual(Two.apply(fwd.make_dual(x, x))[0])
+    with fwd.dual_level(), pytest.raises(TypeError, match=r"argument 'dual' \(position 1\) must be Tensor, not float"):
+        fwd.unpack_dual(3.0)
+
+
+@both
 def test_a_functions_own_rule_makes_its_tangents(torch: Any) -> None:
     fwd, x = of(torch), torch.tensor([1.0, 2.0])
     assert torch.func.jvp(cube(torch, 7).apply, (x,), (x,))[1].tolist() == [7.0, 56.0]

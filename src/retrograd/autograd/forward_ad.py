@@ -77,6 +77,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The values and the tangent of a tensor; None for one that depends on no dual tensor, and outside levels."""
     if (_current_level if level is None else level) < 0:
         return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     return UnpackedDualTensor(*_level(level, "_fw_primal").unpack(tensor))
 
 

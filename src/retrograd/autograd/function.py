@@ -208,6 +208,9 @@ class BackwardCFunction(Node, FunctionCtx):
         finally:
             PUSHING.pop()
         outs = found if isinstance(found, tuple) else (found,)
+        if len(outs) != len(self._made):
+            raise RuntimeError("Function's jvp returned an invalid number of forward gradients (expected "
+                               f"{len(self._made)} but got {len(outs)})")
         for out, made in zip(outs, self._made):
             if isinstance(out, TensorBase) and made is not None and out.array.shape != made[0]:
                 raise RuntimeError(
