@@ -152,3 +152,15 @@ def test_vmap_of_an_operator_of_aten_is_vmap_of_its_function(torch: Any) -> None
         x = torch.tensor([[0.0, 1.0]])
         for op in (torch.ops.aten.add, torch.ops.aten.add.Tensor):
             assert torch.func.vmap(op)(x, x).tolist() == [[0.0, 2.0]]
+
+
+@both
+def test_schemas_write_defaults_as_their_language_does(torch: Any) -> None:
+    cpu = torch.device("cpu")
+
+    def f(x, *, kind=torch.float32, where=cpu):  # type: ignore[no-untyped-def]
+        return x
+
+    f.__annotations__ = {"x": torch.Tensor, "kind": torch.dtype, "where": torch.device, "return": torch.Tensor}
+    assert torch.library.infer_schema(f, mutates_args=()) == (
+        '(Tensor x, *, ScalarType kind=float32, Device where="cpu") -> Tensor')

@@ -239,8 +239,10 @@ def written(value: Any) -> str:
     if isinstance(value, float):
         text = f"{value:.17g}"
         return text if any(c in text for c in ".en") else f"{text}."
-    if isinstance(value, str):
+    if isinstance(value, (str, device)):
         return f'"{value}"'
+    if isinstance(value, dtype):
+        return str(value).rpartition(".")[2]
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(written, value))}]"
     return str(value)
