@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd.export import Dim, export
@@ -442,3 +443,25 @@ def test_graphs_for_counters_of_operations_have_pytorchs_kinds_shapes_and_scopes
         warnings.simplefilter("ignore")
         assert nodes(torch) == nodes(theirs)
     assert torch._C._get_tracing_state() is None
+
+
+@both
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+@pytest.mark.parametrize("training", [True, False])
+def test_a_loaded_trace_is_in_the_mode_in_which_it_was_saved(torch: Any, training: bool) -> None:
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.trace(torch.nn.Linear(1, 1).train(training), torch.ones(1)), file)
+    file.seek(0)
+    assert torch.jit.load(file).training is training
+
+
+@both
+@pytest.mark.filterwarnings("ignore")
+def test_a_trace_expects_as_many_parts_as_it_saw(torch: Any) -> None:
+    for f in (lambda x: sum(a.sum() for a in x), lambda x: x.unbind(0)[0], lambda x: torch.cat(x.split(1)),
+              lambda x: torch.stack(torch.unbind(x))):
+        traced = torch.jit.trace(f, torch.ones(2, 2))
+        assert torch.equal(traced(torch.ones(2, 3)), f(torch.ones(2, 3)))
+        for n in (1, 3):
+            with pytest.raises(RuntimeError, match=f"Expected 2 elements in a list but found {n}"):
+                traced(torch.ones(n, 2))

@@ -15,5 +15,6 @@ from retrograd._small_modules.fx._files import (
     read as read,
     target_of as target_of,
     tensor_path as tensor_path,
+    unpacked as unpacked,
     written as written,
 )

@@ -30,8 +30,17 @@ BARRED = frozenset("""apply_ as_subclass backward data_ptr from_dlpack from_file
     numpy register_hook register_post_accumulate_grad_hook set_ share_memory_ storage tolist to_dlpack untyped_storage""".split())
 
 
+def unpacked(parts: Any, count: int) -> Any:
+    """The parts of a tensor, of which a trace saw `count`.  RuntimeError for another number."""
+    if len(parts) != count:
+        raise RuntimeError(f"Expected {count} elements in a list but found {len(parts)}")
+    return parts
+
+
 def name_of(function: Any) -> str:
     """What `function` is found by.  NotImplementedError for one that is not of torch."""
+    if function is unpacked:
+        return "unpacked"
     if isinstance(function, OpOverload):
         return f"torch.ops.{function}"
     name = function.__name__
@@ -47,6 +56,8 @@ def name_of(function: Any) -> str:
 
 def found(path: str) -> Any:
     """The function of that name; ValueError for what is none of torch's."""
+    if path == "unpacked":
+        return unpacked
     root, *names = path.split(".")
     hidden = any(name.startswith("_") and name not in ("_C", "_nn") for name in names) or names[-1:] and names[-1] in BARRED
     if hidden or root not in ("torch", "_operator", "builtins") or (root == "builtins" and names != ["getattr"]) or (

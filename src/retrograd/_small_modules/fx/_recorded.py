@@ -15,7 +15,7 @@ from retrograd._tensor import Tensor, dtypes
 from retrograd._tensor.size import Size
 from retrograd.autograd import backward, grad
 from retrograd.autograd.grad_mode import is_grad_enabled
-from retrograd.fx._files import OPERATORS
+from retrograd.fx._files import OPERATORS, unpacked
 from retrograd.fx.graph import Graph
 from retrograd.fx.node import Node, map_aggregate
 from retrograd.overrides import TorchFunctionMode, resolve_name
@@ -249,6 +249,8 @@ class Recorder(TorchFunctionMode):
         if isinstance(result, Tensor):
             self.known(result, node)
         elif isinstance(result, (tuple, list)):
+            if self.sizes and getattr(node.target, "__name__", node.target) in ("unbind", "split"):
+                node = self.graph.call_function(unpacked, (node, len(result)))
             for i, x in enumerate(result):
                 if isinstance(x, Tensor):
                     self.known(x, self.graph.call_function(operator.getitem, (node, i)))

@@ -50,7 +50,8 @@ class _Traced:
         """Write it to a path or file, which torch.jit.load reads; the format is retrograd's own."""
         from retrograd.serialization import save as write
 
-        kind = {"format": FORMAT, "module": isinstance(self, Module), "extra": dict(_extra_files or {})}
+        kind = {"format": FORMAT, "module": isinstance(self, Module), "training": getattr(self, "training", True),
+                "extra": dict(_extra_files or {})}
         write({**kind, **self._program.state()}, f)
 
 
@@ -244,7 +245,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, _restore_shapes: bool = False) -> Any:
     """What torch.jit.save wrote.  ValueError for another file: TorchScript cannot be read."""
     program, found = program_in(f, FORMAT, "torch.jit.save", _extra_files)
-    return TopLevelTracedModule(program) if found.get("module") else ScriptFunction(program)
+    return TopLevelTracedModule(program, bool(found.get("training", True))) if found.get("module") else ScriptFunction(program)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
