@@ -64,7 +64,7 @@ GENERAL: tuple[str, ...] = (
     "convolution once. It accepts no custom formulas",
     "Starting a profile inside another profile or inside a recording is an error; PyTorch warns and goes on",
     "share_memory_() refuses views, and moves only the tensor itself; PyTorch moves every tensor over the same "
-    "memory",
+    "memory. Queues of torch.multiprocessing send a copy of a tensor that is not shared; PyTorch shares it first",
     "Operators in torch.ops.aten have no schemas, and their overloads are a fixed list; all overloads of an operator"
     " call the same function",
     "backward() takes a copy of a gradient that was passed to it; PyTorch may take the tensor over, and later passes then "

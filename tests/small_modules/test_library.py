@@ -164,3 +164,10 @@ def test_schemas_write_defaults_as_their_language_does(torch: Any) -> None:
     f.__annotations__ = {"x": torch.Tensor, "kind": torch.dtype, "where": torch.device, "return": torch.Tensor}
     assert torch.library.infer_schema(f, mutates_args=()) == (
         '(Tensor x, *, ScalarType kind=float32, Device where="cpu") -> Tensor')
+
+
+@both
+def test_impl_abstract_warns_of_its_newer_name(torch: Any) -> None:
+    torch.library.define("renamed::f", "(Tensor x) -> Tensor")
+    with pytest.warns(FutureWarning, match="was renamed to `torch.library.register_fake`"):
+        torch.library.impl_abstract("renamed::f", lambda x: x.clone())

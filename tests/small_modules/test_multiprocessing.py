@@ -144,3 +144,8 @@ def test_futures_hand_on_results_and_errors() -> None:
         wait_all([first, failed])
     with pytest.raises(AssertionError, match="x is of type <class 'str'>, not an Exception"):
         Future().set_exception("x")
+
+
+def test_an_unknown_sharing_strategy_is_refused() -> None:
+    with pytest.raises(AssertionError, match="invalid sharing strategy 'pigeon', expected one of {'file_"):
+        mp.set_sharing_strategy("pigeon")

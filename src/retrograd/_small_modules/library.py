@@ -5,6 +5,7 @@ https://pytorch.org/docs/stable/library.html
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
@@ -266,6 +267,9 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Library | None = None, _
 
 def impl_abstract(qualname: str, func: Any = None, *, lib: Library | None = None, _stacklevel: int = 1) -> Any:
     """register_fake, by its older name."""
+    warnings.warn(
+        "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use that instead; we will remove "
+        "`torch.library.impl_abstract` in a future version of PyTorch.", FutureWarning, stacklevel=2)
     return register_fake(qualname, func, lib=lib)
 
 

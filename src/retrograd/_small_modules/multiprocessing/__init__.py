@@ -64,5 +64,6 @@ def get_sharing_strategy() -> str:
 def set_sharing_strategy(new_strategy: Any) -> None:
     """Accepted, as programs set it against limits of descriptors."""
     global _strategy
-    assert new_strategy in get_all_sharing_strategies()
+    known = get_all_sharing_strategies()
+    assert new_strategy in known, f"invalid sharing strategy {new_strategy!r}, expected one of {known}"
     _strategy = new_strategy
