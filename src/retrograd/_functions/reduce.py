@@ -82,10 +82,10 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
             f"nansum: provided dtype must match dtype of result. Got {dtypes.of(out.array.dtype).scalar} and {dtype.scalar}.")
     if not is_float(input):
         return sum(input, dim, keepdim, dtype=dtype, out=out)
+    dims = None if dim is None else dims_in(dim, input, "nansum")
     want = in_dtype(input, dtype, "nansum")
     if want is not None and want.kind == "c" and input.array.size:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar}'")
-    dims = None if dim is None else dims_in(dim, input, "nansum")
     return finish(reduce.nansum(input, dims, keepdim, want), out, "nansum", input)
 
 
