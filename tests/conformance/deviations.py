@@ -72,6 +72,10 @@ GENERAL: tuple[str, ...] = (
     "Integer tensors never require a gradient; in PyTorch an edit with a value that does (fill_, index_put_) makes them",
     "How often a result was edited (_version) differs where an operation of PyTorch's edits its own result: quantile, "
     "isclose, trapezoid, sums of one element and parts in inference mode",
+    "Random programs also found these: scaled_dot_product_attention with a wrong dtype and wrong shapes names the dtype; "
+    "ConvTranspose1d with a kernel of 1 refuses dilation=0; an EmbeddingBag whose vectors have no elements works, and so "
+    "does index_add with negative indices into an empty tensor in backward; a kthvalue among NaN may be another of them; "
+    "an LBFGS line search may part from PyTorch's at the last digit of a loss",
     "Of several wrong arguments of a scatter, index, histogram or reduction the error may name another one; of several wrong "
     "indices PyTorch names any, as threads find them",
     "all and any with out= of uint8 ask whether a number is zero; PyTorch casts it to uint8 first, so that 0.5 counts as zero. "
