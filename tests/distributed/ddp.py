@@ -281,12 +281,12 @@ def hooks(r):
 
 
 def uneven(r):
-    for own in (True, False):
+    for own, views in ((True, False), (False, False), (True, True), (False, True)):
         model = nn.Linear(4, 1)
         with torch.no_grad():
             for p in model.parameters():
                 p.fill_(0.5)
-        ddp = DDP(model)
+        ddp = DDP(model, gradient_as_bucket_view=views)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         with ddp.join(divide_by_initial_world_size=own):
             for step in range(2 + 2 * r):
@@ -294,7 +294,7 @@ def uneven(r):
                 ddp(batch(step, r)).pow(2).mean().backward()
                 LINES.append(f"uneven {step}: {rounded(p.grad for p in model.parameters())}")
                 optimizer.step()
-        LINES.append(f"joined: {rounded(model.parameters())}")
+        LINES.append(f"joined: {rounded(model.parameters())}, {rounded(p.grad for p in model.parameters())}")
 
 
 if __name__ == "__main__":

@@ -237,15 +237,14 @@ class Reducer:
         return self.used
 
     def zeros(self) -> list[GradBucket]:
-        """What a rank without a batch sends, so that the others need not wait: zeros."""
-        for bucket in self.buckets:
-            bucket.flat[...] = 0
-        return [GradBucket(bucket, i, len(self.buckets)) for i, bucket in enumerate(self.buckets)]
+        """What a rank without a batch sends, so that the others need not wait: zeros, apart from its own gradients."""
+        return [GradBucket(Bucket(bucket.indices, self.params), i, len(self.buckets)) for i, bucket in enumerate(self.buckets)]
 
     def shadow(self) -> None:
         """Take part in a pass of the other ranks."""
+        buckets = self.zeros()
         works = [future_of(self.hook(self.state, bucket)) if self.hook is not None else self.summed(bucket.buffer().array)
-                 for bucket in self.zeros()]
+                 for bucket in buckets]
         if self.find_unused or self.static:
             self.used[:] = 0
             self.everywhere()
