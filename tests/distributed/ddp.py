@@ -97,6 +97,7 @@ def main(folder):
     copied(r)
     own_buffers(r)
     no_sync(r)
+    used_before(r)
     between(r)
     hooks(r)
     uneven(r)
@@ -252,6 +253,18 @@ def no_sync(r):
         ddp(batch(2, r))
     torch.nn.utils.clip_grad_norm_(ddp.parameters(), 0.1)
     LINES.append(f"clipped: {rounded(p.grad for p in model.parameters())}")
+
+
+def used_before(r):
+    """What no_sync() accumulated is averaged by the next pass that averages, though that pass does not use the parameter."""
+    for views in (False, True):
+        model = made(True)
+        ddp = DDP(model, find_unused_parameters=True, gradient_as_bucket_view=views)
+        with ddp.no_sync():
+            ddp(batch(0, r), "ab")["y"].pow(2).mean().backward()
+        for step in (1, 2):
+            ddp(batch(step, r), "a")["y"].pow(2).mean().backward()
+            LINES.append(f"used before {step}: {[None if p.grad is None else rounded([p.grad]) for p in model.parameters()]}")
 
 
 def hooks(r):

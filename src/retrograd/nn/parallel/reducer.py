@@ -99,7 +99,6 @@ class Reducer:
         self.going, self.next = True, 0
         self.ready.clear()
         self.fired.clear()
-        self.used[:] = 0
         for bucket in self.buckets:
             bucket.pending, bucket.work = len(bucket), None
         self.unused = self.not_reached(outputs) if self.find_unused and not self.static else []
@@ -119,9 +118,9 @@ class Reducer:
 
     def arrived(self, index: int) -> None:
         """The gradient of a parameter has been added to its .grad."""
+        self.used[index] = 1                    # in no_sync(), too: the next pass that averages averages what is there
         if not self.going:
             return
-        self.used[index] = 1
         if self.static:
             self.count(index)
             return
@@ -220,6 +219,7 @@ class Reducer:
             for i, view in zip(bucket.indices, bucket.views, strict=True):
                 if used is None or used[i]:
                     self.write(self.sinks[i], view)
+        self.used[:] = 0
         self.going = self.unfinished = False
 
     def write(self, sink: Any, view: Any) -> None:
@@ -231,7 +231,10 @@ class Reducer:
             bump(grad)
 
     def everywhere(self) -> Any:
-        """Which parameters some rank has used: the gradients of the others stay as they are."""
+        """Which parameters some rank has used since the last mean: the gradients of the others stay as they are."""
+        for i, sink in enumerate(self.sinks):
+            if sink.grad is None:               # cleared since
+                self.used[i] = 0
         if self.group.n > 1:
             self.summed(self.used).wait()
         return self.used
