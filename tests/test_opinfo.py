@@ -42,6 +42,23 @@ def test_samples_agree_but_for_the_listed_reasons(part: int) -> None:
 
 
 @pytest.mark.oracle
+def test_samples_of_modules_and_optimizers_agree_but_for_the_listed_reasons() -> None:
+    """The first four of each module, all of each optimizer; values, gradients, states and errors."""
+    pytest.importorskip("expecttest")
+    from opinfo import modules
+    from opinfo.reasons import reason
+
+    tallies, unexplained = 0, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for tally in modules.tallies([], 4):
+            tallies += tally.samples + tally.errors > 0
+            unexplained += [f"{tally.name} {where}: {what}" for where, what in tally.differences
+                            if reason(tally.name, where, what) is None]
+    assert unexplained == [] and tallies > 120
+
+
+@pytest.mark.oracle
 def test_derivatives_of_complex_numbers_are_finite_differences() -> None:
     """Every twelfth operation, first and second order; `python -m tests.opinfo.finite` checks all."""
     pytest.importorskip("expecttest")
@@ -60,6 +77,7 @@ def test_derivatives_of_complex_numbers_are_finite_differences() -> None:
 def test_nearly_all_samples_agree_and_no_difference_is_unexplained() -> None:
     page = PAGE.read_text(encoding="utf-8")
     shares = [float(p) for p in re.findall(r"\| ([\d.]+) % \|", page)]
-    assert len(shares) == 3 and shares[0] >= 99.85      # of all samples
-    assert shares[1] >= 99 and shares[2] >= 98.5        # of those of complex numbers, of the inputs that must fail
+    assert len(shares) == 4 and shares[0] >= 99.85      # of all samples
+    assert shares[1] >= 99 and shares[2] >= 99.85       # of those of complex numbers, of modules and optimizers
+    assert shares[3] >= 98.5                            # of the inputs that must fail
     assert "not explained" not in page

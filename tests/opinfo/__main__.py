@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from . import modules
 from .compare import Tally, compare
 from .reasons import reason
 
@@ -26,6 +27,10 @@ retrograd, and writes this page; a part of them runs as a test. A sample agrees 
 Uninitialised memory is compared by shape and dtype only. Random values must be equal, given the same seed. Where several elements
 are equal, an index may name any of them. If only one library records a gradient, that counts as a difference only if the gradient
 is not zero. Where PyTorch has no second derivative, retrograd's is not compared.
+
+It ships samples for modules and optimizers, too (ModuleInfo, `common_modules`; OptimizerInfo, `common_optimizers`). A module's
+sample agrees if all of the above does, the gradients of its parameters and its state dict after the call included; an
+optimizer's, if parameters and state after five steps do. `python -m tests.opinfo.modules` runs these alone.
 """
 
 
@@ -45,17 +50,20 @@ def tallies(words: list[str]) -> Iterator[Tally]:
             yield tally
 
 
-def page(found: list[Tally], release: str) -> str:
+def page(found: list[Tally], built: list[Tally], release: str) -> str:
     here = [t for t in found if t.samples]
     samples, agree = sum(t.samples for t in here), sum(t.agree for t in here)
-    errors, right = sum(t.errors for t in here), sum(t.errors_agree for t in here)
+    every = [*here, *built]
+    errors, right = sum(t.errors for t in every), sum(t.errors_agree for t in every)
+    steps, same = sum(t.samples for t in built), sum(t.agree for t in built)
     whole, part = sum(t.complex for t in here), sum(t.complex_agree for t in here)
     lines = [HEAD.format(release=release), "| | operations | samples | agree | |", "|---|---|---|---|---|",
              f"| samples | {len(here)} | {samples} | {agree} | {percent(agree, samples)} |",
              f"| of complex numbers | {sum(1 for t in here if t.complex)} | {whole} | {part} | {percent(part, whole)} |",
-             f"| inputs that must fail | {sum(1 for t in here if t.errors)} | {errors} | {right} | {percent(right, errors)} |",
+             f"| of modules and optimizers | {len(built)} | {steps} | {same} | {percent(same, steps)} |",
+             f"| inputs that must fail | {sum(1 for t in every if t.errors)} | {errors} | {right} | {percent(right, errors)} |",
              "", "## Where we differ", "", "| operation | samples | why |", "|---|---|---|"]
-    for t in here:
+    for t in every:
         whys: Counter[str] = Counter()
         places: dict[str, set[str]] = {}
         for where, what in t.differences:
@@ -82,14 +90,12 @@ def percent(part: int, whole: int) -> str:
 def main(words: list[str]) -> None:
     import torch
 
-    found = list(tallies(words))
+    found, built = list(tallies(words)), [] if words else list(modules.tallies([]))
     samples, errors = sum(t.samples for t in found), sum(t.errors for t in found)
     print(f"samples {sum(t.agree for t in found)} of {samples}, errors {sum(t.errors_agree for t in found)} of {errors}")
     if not words:
-        PAGE.write_text(page(found, str(torch.__version__).partition("+")[0]), encoding="utf-8")
+        PAGE.write_text(page(found, built, str(torch.__version__).partition("+")[0]), encoding="utf-8")
         print(PAGE)
-
-
 
 
 if __name__ == "__main__":

@@ -129,6 +129,8 @@ def translated(value: Any) -> Any:
     if isinstance(value, functools.partial):
         return functools.partial(translated(value.func), *map(translated, value.args),
             **{k: translated(v) for k, v in value.keywords.items()})
+    if isinstance(value, theirs.nn.TransformerEncoderLayer):
+        return encoder_layer(value)
     if isinstance(value, theirs.nn.Module):
         made = found(ours.nn, type(value).__name__)()
         for k, v in vars(value).items():
@@ -138,6 +140,15 @@ def translated(value: Any) -> Any:
     if callable(value):
         return function(value)
     return value
+
+
+def encoder_layer(t: Any) -> Any:
+    attention = t.self_attn
+    made = ours.nn.TransformerEncoderLayer(
+        attention.embed_dim, attention.num_heads, t.linear1.out_features, t.dropout.p, translated(t.activation), t.norm1.eps,
+        attention.batch_first, t.norm_first, t.linear1.bias is not None, dtype=translated(t.linear1.weight.dtype))
+    made.load_state_dict({k: translated(v) for k, v in t.state_dict().items()})
+    return made
 
 
 MEMO: dict[Any, Any] = {}
