@@ -101,6 +101,10 @@ def main(folder):
     between(r)
     hooks(r)
     uneven(r)
+    joined(r)
+    buffers(r)
+    static(r)
+    profiled(r)
     Path(folder, str(r)).write_text("\n".join(LINES))
     if hasattr(d, "ProcessGroupGloo"):
         os._exit(0)                             # PyTorch waits for ever here, after models whose last pass was not complete
@@ -308,6 +312,62 @@ def uneven(r):
                 LINES.append(f"uneven {step}: {rounded(p.grad for p in model.parameters())}")
                 optimizer.step()
         LINES.append(f"joined: {rounded(model.parameters())}, {rounded(p.grad for p in model.parameters())}")
+
+
+def joined(r):
+    """Ranks that run out of batches, one before its first: buffers, and the divisor of the next join and of passes after it."""
+    for first in (0, 1):
+        model = made()
+        ddp = DDP(model)
+        for own in (False, True):
+            with ddp.join(divide_by_initial_world_size=own):
+                for step in range(first + 2 * (r if own else 1 - r)):
+                    ddp(batch(step, r))["y"].pow(2).mean().backward()
+                    LINES.append(f"joined {own} {step}: {rounded(p.grad for p in model.parameters())}")
+                    model.zero_grad()
+            LINES.append(f"buffers: {rounded(model.buffers())}")
+        ddp(batch(9, r))["y"].pow(2).mean().backward()
+        LINES.append(f"outside: {rounded(p.grad for p in model.parameters())}")
+
+
+def buffers(r):
+    """They are rank 0's, those that the program has assigned since, too; and rank 1's graphs do not see them change."""
+    model = nn.Linear(2, 1, bias=False)
+    with torch.no_grad():
+        model.weight.fill_(0.5)
+    model.register_buffer("scale", torch.ones(2))
+    model.forward = lambda x: ((x + model.weight) * model.scale).sum()
+    ddp = DDP(model)
+    for step in range(3):
+        model.scale = model.scale + r + 1
+        (ddp(torch.ones(2)) + ddp(torch.ones(2))).backward()
+        LINES.append(f"buffers {step}: {model.scale.tolist()}, {rounded(p.grad for p in model.parameters())}")
+
+
+def static(r):
+    """Graphs that change although they were said not to."""
+    for steps in (["ab", "a"], ["ab", "a", "ab"], ["a", "ab"], ["b", "b"]):
+        ddp = DDP(made(), static_graph=True)
+        for step, which in enumerate(steps):
+            say(f"static {steps} {step}", lambda: ddp(batch(step, r), which)["y"].pow(2).mean().backward())
+        LINES.append(f"static: {rounded(p.grad for p in ddp.parameters())}")
+    say("again", ddp._set_static_graph)
+    ddp = DDP(made())
+    ddp(batch(0, r))["y"].sum().backward()
+    say("late", ddp._set_static_graph)
+
+
+def profiled(r):
+    """Collectives and messages are events of a profile."""
+    ddp = DDP(made())
+    with torch.profiler.profile(record_shapes=True) as prof:
+        ddp(batch(0, r))["y"].pow(2).mean().backward()
+        d.send(torch.ones(3), 1) if r == 0 else d.recv(torch.ones(3), 0)
+        work = d.all_reduce(torch.ones(2, 3), async_op=True)
+        work.wait()
+    found = [e for e in prof.events() if e.name.startswith("gloo:")]
+    LINES.append(f"profiled: {sorted((e.name, e.count, e.is_async, e.cpu_time_total > 0) for e in found)}")
+    LINES.append(f"shapes: {[e.input_shapes for e in found if e.input_shapes in ([[3]], [[2, 3]])]}")
 
 
 if __name__ == "__main__":

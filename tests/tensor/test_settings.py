@@ -26,9 +26,11 @@ def test_flags_of_backends_are_kept_and_none_is_made_up() -> None:
     assert not torch.backends.mps.is_available() and not torch.backends.cudnn.is_available()
     cudnn.deterministic, cudnn.benchmark = True, True
     assert torch.backends.cudnn.deterministic and torch.backends.cudnn.benchmark
-    with cudnn.flags(benchmark=False):
-        assert not cudnn.benchmark
-    assert cudnn.benchmark
+    with cudnn.flags(True):                     # sets all of them, those that are not given to their defaults
+        assert cudnn.enabled and not cudnn.benchmark and not cudnn.deterministic
+    with torch.backends.mkldnn.flags(enabled=False):
+        assert not torch.backends.mkldnn.enabled
+    assert cudnn.benchmark and torch.backends.mkldnn.enabled
     cudnn.deterministic = cudnn.benchmark = False
     with pytest.raises(AttributeError, match="has no attribute 'benchmrak'"):
         cudnn.benchmrak = True

@@ -2,7 +2,8 @@
 
 NOTE [What a profile sees]
 The dispatch point tells of each call of a public function, the engine of each node of a backward pass; a clock is read before
-and after.  What such a function calls inside is not told apart.  Memory is that of the arrays which results own: what is freed is
+and after.  Collectives and messages between ranks are events from their start to their end, which may be in a later call.
+What such a function calls inside is not told apart.  Memory is that of the arrays which results own: what is freed is
 not subtracted.  It takes the places of listener and observer, so a recorder of the microscope cannot run at the same time.
 """
 from __future__ import annotations
@@ -68,6 +69,9 @@ class Session:
         self.state = it
         it.listener, modes.observer, Session.current = self, self, self
         engage(it)
+        exchanges = sys.modules.get("retrograd.distributed.work")
+        if exchanges is not None:
+            exchanges.listening.profile = self
         self.handles = [register_optimizer_step_pre_hook(self.step_begins), register_optimizer_step_post_hook(self.step_ends)]
         self.begun = perf_counter_ns()
 
@@ -79,11 +83,14 @@ class Session:
             modes.observer = None
         if Session.current is self:
             Session.current = None
+        exchanges = sys.modules.get("retrograd.distributed.work")
+        if exchanges is not None:
+            exchanges.listening.profile = None
         for handle in self.handles:
             handle.remove()
 
-    def push(self, name: str, inputs: Any = (), annotation: bool = False, number: int = -1) -> FunctionEvent:
-        stack = self.local.__dict__.setdefault("stack", [])
+    def event(self, name: str, inputs: Any = (), annotation: bool = False, number: int = -1) -> FunctionEvent:
+        """One that starts now."""
         thread = self.threads.setdefault(threading.get_ident(), len(self.threads) + 1)
         event = FunctionEvent(len(self.events) + 1, name, thread, 0.0, 0.0, is_user_annotation=annotation, sequence_nr=number)
         if self.shapes and inputs:
@@ -91,16 +98,34 @@ class Session:
         if self.stacks:
             frames = [f for f in traceback.extract_stack(sys._getframe(1)) if not ours(f.filename)]
             event.stack = [f"{f.filename}({f.lineno}): {f.name}" for f in reversed(frames)]
+        self.events.append(event)
+        event.time_range.start = event.time_range.end = self.now()
+        return event
+
+    def now(self) -> float:
+        """Microseconds since the start."""
+        return (perf_counter_ns() - self.begun) / 1e3
+
+    def under_way(self, name: str, tensors: Any) -> Callable[[], None]:
+        """Something that other calls do not wait for -> what to call when it is over."""
+        event = self.event(name, tensors)
+        event.is_async = True
+
+        def over() -> None:
+            event.time_range.end = self.now()
+        return over
+
+    def push(self, name: str, inputs: Any = (), annotation: bool = False, number: int = -1) -> FunctionEvent:
+        stack = self.local.__dict__.setdefault("stack", [])
+        event = self.event(name, inputs, annotation, number)
         if stack:
             event.cpu_parent = stack[-1]
             stack[-1].cpu_children.append(event)
         stack.append(event)
-        self.events.append(event)
-        event.time_range.start = (perf_counter_ns() - self.begun) / 1e3
         return event
 
     def pop(self, event: FunctionEvent) -> None:
-        event.time_range.end = (perf_counter_ns() - self.begun) / 1e3
+        event.time_range.end = self.now()
         stack = self.local.__dict__.get("stack", [])
         while stack and stack.pop() is not event:       # what an error left behind
             pass

@@ -13,10 +13,9 @@ __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Inte
 WIDTH = 12
 
 
-class DeviceType(Enum):
-    """Where an event ran: always on the CPU."""
-
-    CPU = 0
+DeviceType = Enum("DeviceType", "CPU CUDA MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal XPU MPS Meta HPU VE Lazy IPU "
+                  "MTIA PrivateUse1", start=0, module=__name__)
+DeviceType.__doc__ = "Where an event ran: always on the CPU."
 
 
 def format_time(us: float) -> str:
@@ -114,8 +113,8 @@ class FunctionEvent(Times):
 
     @property
     def self_cpu_time_total(self) -> float:  # type: ignore[override]
-        """Microseconds, without those of what was called inside it."""
-        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+        """Microseconds, without those of what was called inside it; 0 for what the program does not wait for."""
+        return 0.0 if self.is_async else self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:

@@ -80,7 +80,7 @@ def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, 
             got.reshape(-1)[came:] = tensor.array.reshape(-1)[came:]
         return [got]
 
-    return Received(pg, "recv", request, [tensor], writing([tensor], values), source, status)
+    return Received(pg, "recvAnySource" if anybody else "recv", request, [tensor], writing([tensor], values), source, status)
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:

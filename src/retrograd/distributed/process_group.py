@@ -73,7 +73,7 @@ class ProcessGroup:
             finish: Callable[[], None] | None = None, size: int = 0, **named: Any) -> Work | None:
         """Do what `begin`, a method of the communicator, begins -> None when it is over; with async_op its Work at once."""
         ear = listening.ear
-        if async_op or ear is not None and ear.on:
+        if async_op or ear is not None and ear.on or listening.profile is not None:
             work = self.start(name, begin, arguments, outputs, finish, size, **named)
             return work if async_op or not work.wait() else None
         self.calls += 1

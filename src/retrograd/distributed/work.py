@@ -28,13 +28,19 @@ EAGER = 100             # questions before other processes get a turn
 PATIENT = 0.02          # seconds of waiting after which it sleeps between questions
 LOOK = 0.2              # seconds between looks at what the other ranks do
 LAST = 1.0              # seconds at exit for works that nobody has waited for
+IN_PLACE = {"all_reduce", "all_reduce_coalesced", "broadcast", "reduce", "send", "recv", "recvAnySource"}
 give_way = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
 class Listening:
-    """Who hears what this process exchanges: an object with on, begin, wait, over and passes (microscope/record/exchanges.py)."""
+    """Who hears what this process exchanges.
+
+    ear      of the microscope: an object with on, begin, wait, over and passes (microscope/record/exchanges.py)
+    profile  a running profile: an object whose under_way(name, tensors) returns what to call when the work is over
+    """
 
     ear: Any = None
+    profile: Any = None
 
 
 listening = Listening()
@@ -87,6 +93,9 @@ class Work:
         self._done = False
         self._limit: timedelta | None = None    # instead of the group's timeout
         self._future: Future[Any] | None = None
+        profile = listening.profile
+        given = outputs if name in IN_PLACE else ()
+        self._over = None if profile is None else profile.under_way(f"{group.backend}:{name}", given)
         under_way.add(self)
 
     def __del__(self) -> None:
@@ -161,6 +170,9 @@ class Work:
             except Exception as error:
                 self._error = error
         self._group.watch.leave()
+        over, self._over = self._over, None
+        if over is not None:
+            over()
         if self._future is not None:
             self._tell(self._future)
         ear = listening.ear

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -48,16 +48,29 @@ def no_version() -> None:
 
 
 @contextmanager
-def flags(**wanted: Any) -> Iterator[None]:
-    """Some of cudnn's flags for the length of a with block."""
-    before = {k: vars(cudnn)[k] for k in wanted if k in vars(cudnn)}
-    for k, v in wanted.items():
-        setattr(cudnn, k, v)
+def held(backend: Backend, wanted: dict[str, Any]) -> Iterator[None]:
+    """A backend's flags for the length of a with block."""
+    before = {k: vars(backend)[k] for k in wanted}
+    vars(backend).update(wanted)
     try:
         yield
     finally:
-        for k, v in before.items():
-            setattr(cudnn, k, v)
+        vars(backend).update(before)
+
+
+def cudnn_flags(
+    enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10, deterministic: bool = False,
+    allow_tf32: bool = True, fp32_precision: str = "none", depthwise_kernel: str = "auto",
+) -> AbstractContextManager[None]:
+    """cudnn's flags for the length of a with block."""
+    return held(cudnn, locals())
+
+
+def mkldnn_flags(
+    enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = "none",
+) -> AbstractContextManager[None]:
+    """mkldnn's flags for the length of a with block."""
+    return held(mkldnn, locals())
 
 
 def allowed(kernel: str) -> Callable[[], bool]:
@@ -74,8 +87,9 @@ def allow(kernel: str) -> Callable[[bool], None]:
     return enable
 
 
-cudnn = Backend("cudnn", "NVIDIA's library for networks: not here.", enabled=True, benchmark=False, benchmark_limit=10,
-                deterministic=False, allow_tf32=True, is_available=absent, version=no_version, flags=flags)
+cudnn = Backend("cudnn", "NVIDIA's library for networks: not here.", enabled=True, benchmark=False, benchmark_limit=None,
+                deterministic=False, allow_tf32=True, fp32_precision="none", depthwise_kernel="auto", is_available=absent,
+                version=no_version, flags=cudnn_flags)
 cuda = Backend("cuda", "NVIDIA's GPUs: not here.", is_built=absent, matmul=types.SimpleNamespace(
     allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True),
     preferred_linalg_library=no_version, **{f"{kernel}_sdp_enabled": allowed(kernel) for kernel in KERNELS},
@@ -83,7 +97,7 @@ cuda = Backend("cuda", "NVIDIA's GPUs: not here.", is_built=absent, matmul=types
 mps = Backend("mps", "Apple's GPUs: not here.", is_available=absent, is_built=absent)
 mkl = Backend("mkl", "Intel's library: what NumPy was built with is its own affair.", is_available=absent)
 mkldnn = Backend("mkldnn", "Intel's library for networks: not here.", is_available=absent, enabled=True, deterministic=False,
-                 allow_tf32=False)
+                 allow_tf32=None, fp32_precision="none", flags=mkldnn_flags)
 openmp = Backend("openmp", "Threads of C programs: not used.", is_available=absent)
 opt_einsum = Backend("opt_einsum", "torch.einsum contracts from left to right.", is_available=absent, enabled=False,
                      strategy=None)

@@ -183,8 +183,7 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Any) -> Any:
         from ...distributed import get_world_size, is_initialized
 
-        if not is_initialized() or get_world_size(self.process_group) == 1 or not (
-                self.training or self.running_mean is None):
+        if not (self.training and is_initialized() and get_world_size(self.process_group) > 1):
             return super().forward(input)
         self._check_input_dim(input)
         from ...distributed.nn.functional import all_reduce
@@ -218,7 +217,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _remember(self, mean: Any, var: Any) -> None:
         """Move the running statistics towards these."""
-        if not self.training or self.running_mean is None:
+        if not self.track_running_stats or self.running_mean is None:
             return
         self.num_batches_tracked.add_(1)
         momentum = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum

@@ -91,10 +91,9 @@ class DistributedDataParallel(Module, Joinable):
         self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.require_backward_grad_sync = self.require_forward_param_sync = True
-        self.modules_buffers = [buffer for name, buffer in module.named_buffers() if name not in self.parameters_to_ignore]
         if init_sync:
             same_everywhere(group, [param for param in ours if param.requires_grad])
-            broadcast_all(group, ours + (self.modules_buffers if old or forward_sync_buffers is not None else []))
+            broadcast_all(group, ours + (self._buffers_now() if old or forward_sync_buffers is not None else []))
         self.bucket_bytes_cap = int((BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         self.bucket_bytes_cap_default = bucket_cap_mb is None
         self.reducer = self._made_reducer()
@@ -125,16 +124,27 @@ class DistributedDataParallel(Module, Joinable):
         if averages and self.process_group.n > 1:
             found(self.process_group)               # ValueError after destroy_process_group
         present = Join.notify_join_context(self)
+        self.reducer.divisor = self.process_group.n
         if present is not None:
             present.wait()
             if not self._divide_by_initial_world_size:
                 self.reducer.divisor = int(present.result()[0].item())
+        if self._join_config.enable:
+            agreed(self.process_group, averages)
         if averages and not self.reducer.unfinished:
             self.reducer.rebuild()
-        if self._join_config.enable:
-            agreed(self.process_group, self.require_backward_grad_sync)
-        if self.forward_sync_buffers and self.require_forward_param_sync:
-            broadcast_all(self.process_group, self.modules_buffers)
+        self._sync_buffers(True)
+
+    def _sync_buffers(self, active: bool) -> None:
+        """Buffers become rank 0's; in join(), where it may have run out of batches, those of the last rank which is active."""
+        wanted = self.forward_sync_buffers and self.require_forward_param_sync and self.process_group.n > 1
+        if wanted and (buffers := self._buffers_now()):
+            root = chosen(self.process_group, active) if self._join_config.enable or not active else 0
+            broadcast_all(self.process_group, buffers, root, bumps=False)
+
+    def _buffers_now(self) -> list[Any]:
+        """The module's buffers: programs may have assigned others since the last pass."""
+        return [buffer for name, buffer in self.module.named_buffers() if name not in self.parameters_to_ignore]
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -197,7 +207,13 @@ class DistributedDataParallel(Module, Joinable):
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
 
     def _set_static_graph(self) -> None:
-        """static_graph=True, later."""
+        """static_graph=True, later; RuntimeError after the first pass."""
+        if self.static_graph:
+            warn("You've set static_graph to be True, no need to set it again.")
+            return
+        if self.reducer.begun:
+            raise RuntimeError("set_static_graph() should be called before training loop starts and after "
+                               "DistributedDataParallel is constructed.")
         self.static_graph = self.reducer.static = True
 
     def __getstate__(self) -> dict[str, Any]:
@@ -260,19 +276,25 @@ class Shadow(JoinHook):
 
     def main_hook(self) -> None:
         ddp = self.ddp
-        ddp.reducer.rebuild()
         averages = agreed(ddp.process_group, False)
-        if ddp.forward_sync_buffers and ddp.require_forward_param_sync:
-            broadcast_all(ddp.process_group, ddp.modules_buffers)
+        if averages:
+            ddp.reducer.rebuild()
+        ddp._sync_buffers(False)
         ddp.require_forward_param_sync = averages
         if averages:
             ddp.reducer.shadow()
 
     def post_hook(self, is_last_joiner: bool) -> None:
         """The model becomes that of a rank which was among the last."""
-        group = self.ddp.process_group
-        last = max(rank if one else -1 for rank, one in enumerate(gathered(group, "join", is_last_joiner)))
-        broadcast_all(group, [*self.ddp.module.parameters(), *self.ddp.modules_buffers * self.ddp.forward_sync_buffers], last)
+        ddp = self.ddp
+        ours = [param for name, param in ddp.module.named_parameters() if name not in ddp.parameters_to_ignore]
+        ddp._authoritative_rank = chosen(ddp.process_group, is_last_joiner)
+        broadcast_all(ddp.process_group, ours + ddp._buffers_now() * ddp.forward_sync_buffers, ddp._authoritative_rank)
+
+
+def chosen(group: ProcessGroup, candidate: bool) -> int:
+    """The last rank that is a candidate."""
+    return max(rank for rank, one in enumerate(gathered(group, "join", candidate)) if one)
 
 
 def agreed(group: ProcessGroup, mine: bool) -> bool:
@@ -304,8 +326,8 @@ def same_everywhere(group: ProcessGroup, params: list[Any]) -> None:
                                "of the same param in process 0.")
 
 
-def broadcast_all(group: ProcessGroup, tensors: list[Any], root: int = 0) -> None:
-    """Tensors become those of one rank: one message for each dtype."""
+def broadcast_all(group: ProcessGroup, tensors: list[Any], root: int = 0, bumps: bool = True) -> None:
+    """Tensors become those of one rank: one message for each dtype.  Without `bumps` their versions stay, as PyTorch's do."""
     if group.n == 1:
         return
     kinds = {tensor.dtype: [other for other in tensors if other.dtype == tensor.dtype] for tensor in tensors}
@@ -315,7 +337,8 @@ def broadcast_all(group: ProcessGroup, tensors: list[Any], root: int = 0) -> Non
         if group.place != root:
             for one, part in zip(some, collectives.parts(flat, [one.array.size for one in some]), strict=True):
                 np.copyto(one.array, part.reshape(one.array.shape))
-                bump(one)
+                if bumps:
+                    bump(one)
 
 
 def tensors_in(output: Any) -> Iterator[Any]:

@@ -22,6 +22,13 @@ UNFINISHED = (
     "module has parameters that were not used in producing loss. You can enable unused parameter detection by passing the "
     "keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by \nmaking sure all "
     "`forward` function outputs participate in calculating loss. ")
+CHANGED = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your "
+    "training graph has changed in this iteration, e.g., one parameter is used in first iteration, but then got unused in the "
+    "second iteration. this is not compatible with static_graph set to True.")
+APPEARED = (
+    "Your training graph has changed in this iteration, e.g., one parameter is unused in first iteration, but then got used in "
+    "the second iteration. this is not compatible with static_graph set to True.")
 TWICE = (
     "Expected to mark a variable ready only once. This error is caused by one of the following reasons: 1) Use of a module "
     "parameter outside the `forward` function. Please make sure model parameters are not shared across multiple concurrent "
@@ -63,7 +70,7 @@ class Reducer:
         self.order: list[int] = []              # of arrival in the first pass
         self.expected: dict[int, int] = {}      # static: how often each parameter's hook fires in a pass
         self.fired: dict[int, int] = {}
-        self.going = self.unfinished = False
+        self.going = self.begun = self.unfinished = False
         self.unused: list[int] = []
         self.used = np.zeros(len(params), np.int32)
         self.ready: set[int] = set()
@@ -91,12 +98,12 @@ class Reducer:
     def before_backward(self, outputs: Iterator[Any]) -> None:
         """A forward pass is over, whose backward pass averages.  RuntimeError if the last one has not finished."""
         if self.unfinished:
-            missing = [self.names[i] for i in range(len(self.params)) if i not in self.ready]
+            missing = [i for i in range(len(self.params)) if i not in self.ready]
+            of = f"which did not receive grad for rank {self.group.rank()}:"
             raise RuntimeError(
-                UNFINISHED + f"\nParameters which did not receive grad for rank {self.group.rank()}: {', '.join(missing)}\n"
-                f"Parameter indices which did not receive grad for rank {self.group.rank()}: "
-                + " ".join(str(i) for i in range(len(self.params)) if i not in self.ready))
-        self.going, self.next = True, 0
+                f"{CHANGED if self.static else UNFINISHED}\nParameters {of} {', '.join(self.names[i] for i in missing)}\n"
+                f"Parameter indices {of} {' '.join(map(str, missing))}")
+        self.going, self.begun, self.next = True, True, 0
         self.ready.clear()
         self.fired.clear()
         for bucket in self.buckets:
@@ -149,6 +156,8 @@ class Reducer:
             elif len(self.expected) < len(self.params):         # the others are in no pass
                 for other in set(range(len(self.params))) - set(self.expected):
                     self.mark(other)
+        if self.expected and index not in self.expected:
+            raise RuntimeError(APPEARED + f"\nThe parameter is {self.names[index]}")
         self.fired[index] = self.fired.get(index, 0) + 1
         if self.expected and self.fired[index] == self.expected.get(index):
             self.mark(index)
@@ -244,7 +253,9 @@ class Reducer:
         return [GradBucket(Bucket(bucket.indices, self.params), i, len(self.buckets)) for i, bucket in enumerate(self.buckets)]
 
     def shadow(self) -> None:
-        """Take part in a pass of the other ranks."""
+        """Take part in a pass of the other ranks; for the order of buckets, as if each gradient had come."""
+        if not self.order:
+            self.order = list(range(len(self.params)))
         buckets = self.zeros()
         works = [future_of(self.hook(self.state, bucket)) if self.hook is not None else self.summed(bucket.buffer().array)
                  for bucket in buckets]
