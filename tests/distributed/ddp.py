@@ -346,10 +346,13 @@ def buffers(r):
 
 def static(r):
     """Graphs that change although they were said not to."""
+    def step(ddp, number, which):
+        ddp(batch(number, r), which)["y"].pow(2).mean().backward()
+
     for steps in (["ab", "a"], ["ab", "a", "ab"], ["a", "ab"], ["b", "b"]):
         ddp = DDP(made(), static_graph=True)
-        for step, which in enumerate(steps):
-            say(f"static {steps} {step}", lambda: ddp(batch(step, r), which)["y"].pow(2).mean().backward())
+        for number, which in enumerate(steps):
+            say(f"static {steps} {number}", step, ddp, number, which)
         LINES.append(f"static: {rounded(p.grad for p in ddp.parameters())}")
     say("again", ddp._set_static_graph)
     ddp = DDP(made())
