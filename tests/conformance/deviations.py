@@ -110,6 +110,8 @@ GENERAL: tuple[str, ...] = (
     "order, and addr, addbmm, logit and logspace round at other places",
     "When an optimizer updates float64 parameters, a learning rate in a float32 tensor acts like a Python number. "
     "With foreach, betas may be tensors",
+    "differentiable=True does not change a step by a digit; in PyTorch, Adam and AdamW then take the powers of their betas in "
+    "float32",
     "A new dim of one element has stride 0, an empty slice starts where its tensor begins, and the result of operands whose "
     "orders of strides disagree is in C order, as in NumPy; in PyTorch the result has the first operand's order",
     "If the operand of an in-place operation shares memory with the result, the whole operand is read first; where "

@@ -88,6 +88,9 @@ def reductions(r, n):
     say("reduce_scatter_tensor", d.reduce_scatter_tensor, out, torch.arange(2.0 * n) + r)
     x, y = torch.ones(2) * r, torch.ones(3)
     say("all_reduce_coalesced", d.all_reduce_coalesced, [x, y])
+    mixed = [torch.ones(2) * r, torch.ones(2, dtype=torch.complex64) * (1 + 2j)]
+    say("complex and their elements", lambda: (d.all_reduce_coalesced(mixed), [t.tolist() for t in mixed])[1])
+    say("complex and others", d.all_reduce_coalesced, [torch.ones(2, dtype=torch.float64), mixed[1]])
     work = d.all_reduce(x, async_op=True)
     say("work", lambda: [work.wait(), work.is_completed(), work.is_success(), work.result(), work.get_future().wait()])
     say("then", lambda: d.all_reduce(y, async_op=True).get_future().then(lambda f: f.value()[0] * 2).wait())

@@ -32,11 +32,14 @@ def tensors(given: Any, name: str) -> None:
         tensor(one, name)
 
 
-def one_dtype(*given: Any) -> None:
-    """ValueError where dtypes differ; arguments are tensors and lists of them."""
+def one_dtype(*given: Any, elements: bool = False) -> None:
+    """ValueError where dtypes differ, or with `elements` those of the parts of complex numbers.
+
+    Arguments are tensors and lists of them.
+    """
     flat = [one for each in given for one in (each if isinstance(each, (list, tuple)) else [each])]
     for one in flat[1:]:
-        if one.dtype != flat[0].dtype:
+        if one.dtype != flat[0].dtype and not (elements and one.dtype.to_real() == flat[0].dtype.to_real()):
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {flat[0].dtype} and  {one.dtype}")
 
 

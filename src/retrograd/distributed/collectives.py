@@ -70,10 +70,10 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
 
 
 def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
-    """all_reduce of several tensors of one dtype, as one message."""
+    """all_reduce of several tensors of one dtype, or of complex numbers and their elements, as one message."""
     tensors = [tensors] if isinstance(tensors, TensorBase) else tensors
     checks.tensors(tensors, "tensor")
-    checks.one_dtype(tensors)
+    checks.one_dtype(tensors, elements=True)
     if not tensors:
         raise NotImplementedError("There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), "
                                   "but no fallback function is registered for schema c10d::allreduce_coalesced_")
