@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from tools import parameters
 from tools.public_names import PLACES, names
 
 ALL_OURS = {"retrograd.microscope"}            # PyTorch has nothing of that name
+TERSE = {f"retrograd.{place}" for place in """
+    amp compiler futures fx hub library onnx overrides profiler serialization signal.windows Tensor testing utils.benchmark
+    utils.checkpoint utils.flop_counter utils.tensorboard
+""".split()} | {"retrograd"}                   # where some parameters are not explained
 
 
 # Public here, not (or not there) in PyTorch.
@@ -42,6 +47,26 @@ def documented(place: str) -> list[str]:
 @pytest.mark.parametrize("place", PLACES)
 def test_each_public_name_has_a_docstring(place: str) -> None:
     assert documented(place) == []
+
+
+# Of the microscope's, tests/microscope/test_api_page.py asks more.
+@pytest.mark.parametrize("place", [place for place in PLACES if place not in ALL_OURS | TERSE])
+def test_each_parameter_of_a_public_name_is_explained(place: str) -> None:
+    assert parameters.unsaid(place) == []
+
+
+def test_a_parameter_is_explained_by_its_docstring_or_by_a_line_of_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(input: Any, size: int, depth: int = 0) -> None:
+        """https://example.org/size of the input
+
+        depth of it
+        """
+
+    monkeypatch.setattr(PLACES["retrograd.nn.init"], "__all__", ["call"])
+    monkeypatch.setattr(PLACES["retrograd.nn.init"], "call", call, raising=False)
+    assert "call(size)" in parameters.unsaid("retrograd.nn.init")
+    assert not {"call(input)", "call(depth)"} & {*parameters.unsaid("retrograd.nn.init")}
+    assert parameters.shared(PLACES["retrograd.nn"].MaxPool2d, "retrograd.nn").keys() >= {"kernel_size", "stride", "input"}
 
 
 @pytest.mark.parametrize("place", ["retrograd", "retrograd.nn.functional"])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import textwrap
 import warnings
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from tools.parameters import shared
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
@@ -101,8 +104,21 @@ def entry(owner: Any, home: str, name: str) -> list[str]:
     except (TypeError, ValueError):
         signature = ""
     text = [f"{name}{re.sub(r' at 0x[0-9a-f]+', '', signature)}", *([""] if said else []), *(said or "").splitlines()]
+    if callable(value):
+        text += shared_words(value, home)
     where = source(value)
     return [f"## {name}", "", f"<pre><code>{escape(chr(10).join(text))}</code></pre>", "", *([f"`{where}`", ""] if where else [])]
+
+
+def shared_words(value: Any, home: str) -> list[str]:
+    """What tools/parameters.py finds of its parameters, where the docstring is silent."""
+    named: dict[str, list[str]] = {}
+    for option, words in shared(value, home).items():
+        named.setdefault(words, []).append(option)
+    lines = [(", ".join(options), words) for words, options in named.items()]
+    width = max((len(options) for options, _ in lines), default=0)
+    return ["", *(line for options, words in lines for line in textwrap.wrap(
+        f"{options:{width}}  {words}", 116, subsequent_indent=" " * (width + 2), break_long_words=False))] if lines else []
 
 
 def source(value: Any) -> str:

@@ -1,4 +1,24 @@
-"""retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`."""
+"""retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`.
+
+Parameters that mean the same in most functions, whose docstrings therefore leave them out:
+
+input           the tensor to work on; in a method, the tensor whose method it is
+other           a second tensor or a number, broadcast with the first
+out             a tensor that takes the result: its dtype must be able to hold it, and its shape is changed if it differs (with
+                a warning unless it is empty); RuntimeError where a gradient would be recorded
+dim             a dimension, counted from the end if negative; reductions take several, and None for all.  IndexError if absent
+keepdim         True: reduced dimensions stay, with size 1
+axis            NumPy's name for dim
+keepdims        NumPy's name for keepdim
+dtype           of the result; where tensors are made from sizes, None is torch.get_default_dtype()
+device          'cpu', or 'meta' for a tensor without memory; others raise as in a PyTorch built without CUDA
+layout          torch.strided, the only one
+requires_grad   True: operations on the result are recorded
+pin_memory      accepted where it is False: there is no accelerator to copy to
+memory_format   order of the dimensions in memory, such as torch.channels_last; torch.preserve_format: that of the input
+generator       torch.Generator to draw from; None: the one that torch.manual_seed seeds
+non_blocking    accepted without effect: copies are done when the call returns
+"""
 # ruff: noqa: I001, E402  one import a line would be ninety lines, and __path__ comes before them
 from __future__ import annotations
 

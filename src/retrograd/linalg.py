@@ -1,4 +1,23 @@
-"""torch.linalg: norms, equations, decompositions of (batches of) matrices."""
+"""torch.linalg: norms, equations, decompositions of (batches of) matrices.
+
+A               (..., m, n) one matrix or a batch; square, n = m, where equations, determinants or eigenvalues need it
+B               the right-hand sides: (..., n, k), or (..., n) for one
+left            False: X A = B instead of A X = B
+upper           the triangle that is read, or returned: True the upper, False the lower
+UPLO            the triangle of A that is read: 'L' or 'U'
+unitriangular   True: the diagonal counts as ones and is not read
+hermitian       True: A is symmetric, or of complex numbers Hermitian, and only its lower triangle is read
+pivot           False: no rows are exchanged; RuntimeError on the CPU
+check_errors    True: RuntimeError if the decomposition fails; False: the last result, info, says where
+LD, LU, pivots  what ldl_factor or lu_factor gave
+full_matrices   False: U (..., m, k) and Vh (..., k, n) with k = min(m, n); True: both square
+driver          which of LAPACK's routines: of lstsq 'gelsy' (default), 'gels' for full rank, 'gelsd' or 'gelss'; others take None
+rcond, tol      singular values up to rcond times the largest, or up to tol, count as zero; None: a few rounding errors
+tensors         at least two matrices; the first and the last may be vectors
+dims            of A, moved to its end first
+offset          which diagonal: 0 the main one, above it if positive
+dim1, dim2      the two dimensions that are matrices
+"""
 from __future__ import annotations
 
 import typing as _t

@@ -97,7 +97,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """input times the normal distribution function of input, or its "tanh" form.   Hendrycks and Gimpel 2016"""
+    """input Phi(input), Phi the normal CDF; approximate="tanh" uses the common approximation.   Hendrycks and Gimpel 2016"""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     return activation.GeluBackward0(approximate).run(floating(input, "gelu", "GeluKernelImpl"))
@@ -177,7 +177,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False,
 
 
 def threshold_(input: Any, threshold: float, value: float) -> Any:
-    """In place: threshold."""
+    """In place: threshold, with the same value."""
     return activation.ThresholdBackward1(limit_of(input, threshold, value), value).run_(input)
 
 
@@ -338,7 +338,9 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
-    """A sample of the relaxed categorical distribution; hard: one-hot, with the gradient of the soft one.
+    """A sample of the relaxed categorical distribution of logits at temperature tau; hard: one-hot, with the soft gradient.
+
+    Samples sum to 1 along dim.  eps is deprecated and has no effect.
 
     Jang et al. 2016, Maddison et al. 2016
     """

@@ -27,7 +27,8 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(query keyT * scale + mask) value, for (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).   Vaswani et al. 2017
 
-    attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.
+    attn_mask: bool (True: may attend) or numbers to add; is_causal: position i attends to positions up to i.
+    dropout_p: probability that a weight becomes zero, at every call: pass 0 in evaluation.
     scale defaults to 1/sqrt(E).  enable_gqa: fewer heads in key and value, each shared by several of query.
     """
     q, k, v = query, key, value

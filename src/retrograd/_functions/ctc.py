@@ -18,7 +18,8 @@ def F_ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths:
                zero_infinity: bool = False) -> Any:
     """-log P(target | input) for each of N sequences.
 
-    log_probs (T, N, C) or (T, C)   targets int (N, S), or all one after the other   lengths (N,)
+    log_probs (T, N, C) or (T, C)   targets int (N, S), or all one after the other   input_lengths, target_lengths (N,)
+    blank: the class that means no label.
     "mean" divides by the lengths of the targets first.  zero_infinity: 0 where the target is too long for its input.
     """
     return ctc_loss(log_probs, targets, input_lengths, target_lengths, long(blank), kind_of(reduction), zero_infinity)

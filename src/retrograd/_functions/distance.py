@@ -162,7 +162,7 @@ def triplet_margin_with_distance_loss(
     anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[..., Any] | None = None,
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Any:
-    """triplet_margin_loss with any distance; by default pairwise_distance."""
+    """triplet_margin_loss with distance_function(a, b), by default pairwise_distance; swap as there."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

@@ -685,7 +685,7 @@ def __delitem__(input: Any, index: Any) -> Any:
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """int64 (..., num_classes) with 1 at each class number; by default as many classes as needed."""
+    """int64 (..., num_classes) with 1 at each class number in `tensor`; by default as many classes as needed."""
     a = _tensor(tensor, "one_hot").array
     if a.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

@@ -25,7 +25,10 @@ DEFAULT = (
 
 
 def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
-    """The places (N, *S, d) at which an affine map theta (N, d, d + 1) puts a grid of size (N, C, *S), for grid_sample."""
+    """The places (N, *S, d) at which an affine map theta (N, d, d + 1) puts a grid of size (N, C, *S), for grid_sample.
+
+    align_corners: +-1 are the centers of the corner pixels, not their outer edges; as grid_sample is told.
+    """
     if align_corners is None:
         warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"))
         align_corners = False

@@ -309,7 +309,10 @@ def F_poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
-    """exp(input) - target * input, or input - target * log(input + eps); full: plus Stirling's term for target > 1."""
+    """exp(input) - target * input; or, unless log_input, input - target * log(input + eps).
+
+    full: plus Stirling's approximation of log(target!) where target > 1.
+    """
     return poisson_nll_loss(input, target, log_input, full, eps, kind_of(reduction, size_average, reduce))
 
 

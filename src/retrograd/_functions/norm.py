@@ -234,7 +234,9 @@ def instance_norm(
     input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
     use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5, *cudnn_enabled: Any,
 ) -> Any:
-    """Normalise every channel of every sample over its spatial dims.
+    """Normalize every channel of every sample over its spatial dims.
+
+    use_input_stats=False: by running_mean and running_var (RuntimeError without them), which otherwise move by momentum.
 
     With a ninth argument this is torch.instance_norm, whose order is (input, weight, bias, running_mean, ...).
     """
@@ -261,7 +263,7 @@ def instance_norm(
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
-    """x / sqrt(mean of squares + eps) * weight over the last dims; eps defaults to the dtype's smallest step from 1."""
+    """x / sqrt(mean of squares + eps) * weight over the last dims, normalized_shape; eps None: the dtype's machine epsilon."""
     x = tensor(input, "rms_norm")
     over = sizes_of(normalized_shape, "rms_norm")
     if x.ndim < len(over):

@@ -57,7 +57,7 @@ sampled = grid.grid_sampler
 
 
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
-    """conv1d of (time, batch, channels) with a weight of (width, in, out)."""
+    """conv1d of (time, batch, channels) with a weight of (width, in, out) and `pad` zeros at both ends."""
     for x, n, what in ((input, 3, "Input"), (weight, 3, "Weight"), (bias, 1, "Bias")):
         if x.ndim != n:
             raise RuntimeError(f"{what} must have {n} dims" + (": time, batch, in_channel" if what == "Input" else (

@@ -279,21 +279,21 @@ def cubic_far(t: Any) -> Any:
 def upsample(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
 ) -> Any:
-    """Old name of interpolate."""
+    """Deprecated name of interpolate."""
     warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Old form of interpolate(mode='nearest')."""
+    """Deprecated: interpolate(mode='nearest')."""
     warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Old form of interpolate(mode='bilinear', align_corners=True)."""
+    """Deprecated: interpolate(mode='bilinear', align_corners=True)."""
     warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
@@ -302,7 +302,7 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 # Shuffles
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """(*, C r r, H, W) -> (*, C, H r, W r)"""
+    """(*, C r r, H, W) -> (*, C, H r, W r) with r = upscale_factor."""
     x = pixels(input, "pixel_shuffle", "upscale_factor", upscale_factor)
     c, square = x.shape[-3], upscale_factor * upscale_factor
     if square >= 2**63:
@@ -315,7 +315,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """(*, C, H r, W r) -> (*, C r r, H, W)"""
+    """(*, C, H r, W r) -> (*, C r r, H, W) with r = downscale_factor."""
     x = pixels(input, "pixel_unshuffle", "downscale_factor", downscale_factor)
     for name, d in (("height", -2), ("width", -1)):
         if x.shape[d] % downscale_factor:

@@ -1,4 +1,11 @@
-"""torch.fft: discrete Fourier transforms.  https://pytorch.org/docs/stable/fft.html"""
+"""torch.fft: discrete Fourier transforms.  https://pytorch.org/docs/stable/fft.html
+
+n      points along dim: the input is cut or padded with zeros to so many; None: as many as it has
+s      the same for each of dim
+dim    one dimension, or a tuple of them; None: all, or the last len(s)
+norm   'backward' (or None): inverse transforms divide by the number of points; 'forward': the others do;
+       'ortho': both divide by its square root
+"""
 from __future__ import annotations
 
 import typing as _t

@@ -59,7 +59,7 @@ class SavedTensor:
         return wrap(value) if isinstance(value, np.ndarray) else value
 
     def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
-        """(pack, unpack): pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
+        """hooks (pack, unpack): pack now, unpack at each use.  RuntimeError a second time, or after it was freed."""
         check_callable(*hooks)
         pack_hook, unpack_hook = hooks
         node, field = self._node, self._field

@@ -89,6 +89,8 @@ def backward(
     tensors, grad_tensors  one or several, with the gradient arriving at each (None for one-element tensors)
     retain_graph           keep what was saved for another pass (default: create_graph)
     inputs                 only these get a gradient
+    create_graph           record the pass, so that gradients can be differentiated again
+    grad_variables         deprecated name of grad_tensors
     RuntimeError for roots outside any graph, gradients of another shape, a graph already freed.
     """
     if grad_variables is not None:
@@ -139,9 +141,12 @@ def grad(
 ) -> tuple[Tensor, ...]:
     """The gradients of sum(outputs * grad_outputs) with respect to `inputs`; no .grad is touched.
 
-    -> a tuple, one per input (a dict for a dict).  allow_unused: None instead of RuntimeError for an input that does
-    not occur; materialize_grads: zeros instead.  is_grads_batched: grad_outputs have a leading batch dimension, and so
-    has the result.
+    -> a tuple, one per input (a dict for a dict).
+    create_graph       record the pass, so that the gradients can be differentiated again
+    retain_graph       keep what was saved for another pass (default: create_graph)
+    allow_unused       None instead of RuntimeError for an input that does not occur; materialize_grads: zeros instead
+    is_grads_batched   grad_outputs have a leading batch dimension, and so has the result
+    only_inputs        deprecated: always True
     """
     if modes.dispatching and not state().busy:
         return _told_grad(outputs, inputs, {

@@ -9,7 +9,10 @@ __all__ = ["detect_anomaly", "set_detect_anomaly", "is_anomaly_enabled", "is_ano
 
 
 class set_detect_anomaly(scopes.AnomalyFrom):
-    """Switch anomaly detection on or off, from the call on; as a context, until its end.  For debugging: it is slow."""
+    """Switch anomaly detection on or off (mode), from the call on; as a context, until its end.  For debugging: it is slow.
+
+    check_nan=False: NaN is no error.
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.note()
@@ -17,7 +20,7 @@ class set_detect_anomaly(scopes.AnomalyFrom):
 
 
 class detect_anomaly(scopes.Anomaly):
-    """Context: an error in backward names the forward call, and NaN out of a node raises RuntimeError.
+    """Context: an error in backward names the forward call, and NaN out of a node raises RuntimeError (unless check_nan=False).
 
     https://pytorch.org/docs/stable/autograd.html#anomaly-detection
     """

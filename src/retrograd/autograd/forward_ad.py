@@ -30,7 +30,7 @@ _current_level = -1
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What unpack_dual gives: the values, and the tangent or None."""
+    """What unpack_dual gives: primal, the values, and the tangent or None."""
 
     primal: Any
     tangent: Any
@@ -74,7 +74,10 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The values and the tangent of a tensor; None for one that depends on no dual tensor, and outside levels."""
+    """The values and the tangent of a tensor; None for one that depends on no dual tensor, and outside levels.
+
+    level: 0, the only one; None: the current one.
+    """
     if (_current_level if level is None else level) < 0:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, TensorBase):

@@ -396,7 +396,7 @@ class Function(metaclass=FunctionMeta):
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
-            """One gradient per argument of forward, given one per output."""
+            """One gradient per argument of forward, given grad_outputs, one per output; ctx is what forward filled."""
             raise NotImplementedError(
                 "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
                 "backward mode AD.")
@@ -405,12 +405,12 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Fill ctx after a forward that takes none."""
+        """Fill ctx after a forward that takes none, from its inputs (a tuple) and its output."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The forward-mode rule: tangents of the outputs, given those of the arguments.  Called when a tangent is asked for."""
+        """The forward-mode rule: tangents of the outputs, given ctx and grad_inputs, those of the arguments."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
                                   "forward mode AD.")
 
@@ -418,6 +418,8 @@ class Function(metaclass=FunctionMeta):
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """The rule for whole batches: -> (output, out_dims); vmap calls it in the place of forward.  With generate_vmap_rule
         it calls forward for each sample instead.
+
+        info (batch_size, randomness); in_dims: per argument, the dim of its batch, or None
         """
         raise NotImplementedError("to use autograd.Function with vmap, you must either override the vmap staticmethod or set "
                                   "generate_vmap_rule=True.")

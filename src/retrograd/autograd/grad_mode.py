@@ -92,7 +92,7 @@ class enable_grad(_Bare, scopes.Grad):
 
 
 class set_grad_enabled(_Mode, scopes.GradFrom):
-    """Record or not, from the call on; as a context, until its end."""
+    """Record (mode=True) or not, from the call on; as a context, until its end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -134,7 +134,7 @@ _threaded = True
 
 
 class set_multithreading_enabled(_Mode):
-    """Accepted, from the call on; as a context, until its end: a backward pass runs on the thread that asks for it."""
+    """`mode` is kept, from the call on; as a context, until its end: a backward pass runs on the thread that asks for it."""
 
     def __init__(self, mode: bool) -> None:
         global _threaded

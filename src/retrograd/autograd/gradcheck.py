@@ -35,9 +35,13 @@ def gradcheck(
     """Are the gradients of func at `inputs` those of central differences with step `eps`?
 
     inputs     a Tensor or a tuple; those with requires_grad are checked.  Use float64: float32 is too rough
+    atol, rtol how far they may be apart: atol + rtol * |numeric|
     nondet_tol how much two backward passes may differ
     check_undefined_grad  also let some output gradients be missing
-    GradcheckError, unless raise_exception is False.  fast_mode is accepted; every element is checked all the same.
+    check_grad_dtypes     also demand gradients of their inputs' dtypes
+    check_batched_grad    also differentiate under vmap; check_backward_ad=False leaves backward passes out
+    GradcheckError, unless raise_exception is False.  fast_mode is accepted; every element is checked all the same.  masked is
+    about sparse tensors, and has no effect.
     check_forward_ad  also the tangents of torch.autograd.forward_ad; check_batched_forward_grad  also under vmap
     """
     if not (check_forward_ad or check_backward_ad):
@@ -81,7 +85,11 @@ def gradgradcheck(
 ) -> bool:
     """gradcheck of the gradient of func: are second derivatives right?
 
-    grad_outputs  where the gradient is taken, also with respect to them; random when None
+    grad_outputs  where the gradient is taken, also with respect to them; None: random, and with gen_non_contig_grad_outputs
+                  not contiguous
+    check_fwd_over_rev, check_rev_over_rev   by tangents, by gradients of the gradient
+    The other parameters are gradcheck's: inputs, eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad,
+    check_grad_dtypes, check_batched_grad, fast_mode, masked.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")

@@ -63,7 +63,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
 
 def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
-    """Count an in-place edit of one or several tensors that autograd did not see."""
+    """Count an in-place edit that autograd did not see, of `tensor`, one or several."""
     for t in [tensor] if isinstance(tensor, TensorBase) else tensor:
         bump(t)
 
@@ -81,7 +81,7 @@ class saved_tensors_hooks(SavedHooks):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Context: saved tensors are copied; everything is on the CPU already."""
+    """Context: saved tensors are copied; everything is on the CPU already, whatever device_type and pin_memory say."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(_copied, _itself)

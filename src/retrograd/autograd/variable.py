@@ -25,7 +25,7 @@ class _Engine:
 
 
 class Variable(metaclass=VariableMeta):
-    """Variable(t, requires_grad) gives a tensor."""
+    """Variable(data, requires_grad) gives a tensor that shares data's memory; volatile is accepted without effect."""
 
     _execution_engine = _Engine()
 

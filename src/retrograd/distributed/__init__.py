@@ -1,6 +1,31 @@
 """torch.distributed: processes that mpiexec started exchange tensors, by MPI.
 
 `retrograd launch -n 4 train.py` starts four; mpi4py is imported by init_process_group, and only for more than one process.
+
+Parameters that mean the same in most functions:
+
+tensor           what this rank sends, or what it gets, in place; contiguous, and of the same shape and dtype on every rank
+group            the ranks that take part, which all call the function; None: all ranks.  Others are warned, and get None
+async_op         True: return a Work at once, to be waited for; False: return None when it is over
+op               a ReduceOp: SUM by default, AVG, PRODUCT, MIN, MAX, ...
+src, dst         a rank of the world
+group_src, group_dst   the same as a rank of the group; ValueError for both
+tag              a number that a send and its recv share
+input, output    tensors of this rank: what it sends, what it gets
+input_tensor     what this rank sends
+output_split_sizes, input_split_sizes   length along dim 0 of each rank's part; None: equal parts
+obj, object_list  anything that pickle takes.  Unpickling runs code: receive from ranks that you trust
+weights_only, device, use_batch   accepted without effect
+timeout          a timedelta; None: that of the default group, which is 30 minutes unless init_process_group says otherwise
+backend          "mpi" or "gloo", which both mean MPI; None: that of the default group
+pg_options, device_id, device_ids   accepted without effect
+group_name, group_desc   what messages call the group
+parent_pg        the group to split; None: the default one
+world_size, rank   how many processes there are, and which of them this one is
+key              a str
+value, values    str or bytes
+asyncOp          accepted without effect
+group_rank, global_rank   a rank of the group, a rank of the world
 """
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Backend(str):
 
     @classmethod
     def register_backend(cls, name: str, func: Any, extended_api: bool = False, devices: Any = None) -> NoReturn:
-        """NotImplementedError: process groups exchange tensors over MPI only."""
+        """NotImplementedError, whatever name, func, extended_api and devices are: process groups use MPI alone."""
         raise NotImplementedError(f"Backend.register_backend({name!r}): retrograd's process groups use MPI alone")
 
 

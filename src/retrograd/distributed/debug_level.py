@@ -27,7 +27,7 @@ def get_debug_level() -> DebugLevel:
 
 
 def set_debug_level(arg0: DebugLevel, /) -> None:
-    """Set the debug level."""
+    """Set the debug level: arg0, one of DebugLevel's."""
     _level[0] = DebugLevel(arg0)
 
 

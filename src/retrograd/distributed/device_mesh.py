@@ -20,6 +20,8 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 class DeviceMesh:
     """Ranks arranged in an array; every rank of the world makes the mesh.
 
+    device_type     "cpu"
+    mesh            the array, of ranks of the world
     mesh_dim_names  of the dimensions, by which `mesh["dp"]` gives the part of that dimension in which this rank is
     RuntimeError for more ranks than there are, ValueError for one that is none or comes twice.
     """
@@ -64,11 +66,11 @@ class DeviceMesh:
         return int(self._ranks.ndim)
 
     def size(self, mesh_dim: int | None = None) -> int:
-        """The number of ranks in one dimension, or in all."""
+        """The number of ranks in the dimension mesh_dim, or in all."""
         return int(self._ranks.size) if mesh_dim is None else self.shape[mesh_dim]
 
     def get_group(self, mesh_dim: int | str | None = None) -> Any:
-        """This rank's group in a dimension.  RuntimeError if several dimensions leave it open; IndexError, KeyError."""
+        """This rank's group in dimension mesh_dim.  RuntimeError if several dimensions leave it open; IndexError, KeyError."""
         if mesh_dim is None and self.ndim > 1:
             raise RuntimeError(*self._several(), "If you want to get the list of all the ProcessGroups in the DeviceMesh,"
                                "please use `get_all_groups()` instead.")
@@ -90,7 +92,7 @@ class DeviceMesh:
         return tuple(place[0].tolist()) if len(place) else None
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
-        """This rank's coordinate in a dimension.  RuntimeError if several dimensions leave it open; IndexError, KeyError."""
+        """This rank's coordinate in dimension mesh_dim.  RuntimeError if several leave it open; IndexError, KeyError."""
         if mesh_dim is None and self.ndim > 1:
             raise RuntimeError(*self._several())
         return int(self.get_group(self._dim(mesh_dim)).rank())
@@ -146,8 +148,9 @@ class DeviceMesh:
 
 def init_device_mesh(device_type: str, mesh_shape: Sequence[int], *, mesh_dim_names: Sequence[str] | None = None,
                      backend_override: Any = None) -> DeviceMesh:
-    """A DeviceMesh of this shape over the first ranks of the world.
+    """A DeviceMesh of mesh_shape over the first ranks of the world.
 
+    device_type "cpu"; mesh_dim_names: a name for each dimension.
     RuntimeError for names that are repeated or too few, and for more ranks than there are; NotImplementedError for
     backend_override, as there is one backend.
     """

@@ -61,7 +61,7 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Does init_process_group accept this name?"""
+    """Does init_process_group accept the name `backend`?"""
     return backend.lower() in BACKENDS
 
 
@@ -254,6 +254,8 @@ def new_group(
     """Make a group of some ranks; all ranks call it, in the same order.
 
     -> ProcessGroup, or GroupMember.NON_GROUP_MEMBER for a rank that is not in it. ValueError for ranks that there are not.
+    use_local_synchronization  True: only the ranks of the group call it
+    sort_ranks  False: the group keeps the order of `ranks`
     """
     whole = world.default()
     is_time(timeout)
@@ -308,7 +310,7 @@ def new_subgroups_by_enumeration(
     ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, backend: str | None = None,
     pg_options: Any = None, group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """Make one group for each list of ranks -> (this rank's group, all groups).  ValueError if a rank is in two lists."""
+    """Make a group for each list in ranks_per_subgroup_list -> (this rank's, all).  ValueError if a rank is in two lists."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
     parts: dict[int, Sequence[int]] = {}
@@ -418,7 +420,10 @@ def get_pg_count() -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """This process's number on its machine: LOCAL_RANK, as launchers set it."""
+    """This process's number on its machine: LOCAL_RANK, as launchers set it.
+
+    Without it fallback_rank; RuntimeError if that is None.
+    """
     if "LOCAL_RANK" in os.environ:
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is not None:

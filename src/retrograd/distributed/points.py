@@ -100,7 +100,7 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
 
 
 class P2POp:
-    """An isend or irecv for batch_isend_irecv."""
+    """An isend or irecv (op) of `tensor` for batch_isend_irecv; peer: the other's rank in the world, group_peer in the group."""
 
     def __init__(self, op: Any, tensor: Any, peer: int | None = None, group: Any = None, tag: int = 0,
                  group_peer: int | None = None) -> None:
@@ -121,7 +121,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Start all of these operations -> their Works."""
+    """Start all operations of p2p_op_list -> their Works."""
     if not isinstance(p2p_op_list, list) or not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     if not p2p_op_list:

@@ -62,7 +62,7 @@ class ProcessGroup:
         return self.backend
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set how long collectives of the group may take."""
+        """Set the timeout (a timedelta) of the group's collectives."""
         self.timeout = timeout
 
     def operation(self, kind: RedOpType) -> Any:

@@ -148,7 +148,7 @@ def check(op: Any, dtype: np.dtype[Any], function: str) -> tuple[RedOpType, Any]
 
 
 def supports_complex(reduceOp: Any) -> bool:
-    """Are there such reductions of complex numbers?  Not where numbers are compared or multiplied, nor of bits."""
+    """Are there reductions reduceOp of complex numbers?  Not where numbers are compared or multiplied, nor of bits."""
     return kind_of(reduceOp)[0] in COMPLEX
 
 

@@ -30,6 +30,7 @@ def register_rendezvous_handler(scheme: str, handler: Callable[..., Place]) -> N
 def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) -> Place:
     """An iterator that yields one (store, rank, world size).
 
+    url               of a scheme with a handler: tcp, file, env, or one that was registered
     rank, world_size  instead of those in the URL ("tcp://host:29500?rank=0&world_size=2") or, for env://, the environment
     RuntimeError for a scheme without a handler; ValueError from next() for what is not told.
     """

@@ -46,7 +46,7 @@ class Store:
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set how long get and wait wait."""
+        """Set how long get and wait wait: a timedelta."""
         fits("set_timeout", (timeout, timedelta))
         self._timeout = timeout
 
@@ -63,7 +63,7 @@ class Store:
         return found
 
     def add(self, key: str, amount: int) -> int:
-        """Add to a number that starts at 0 -> the sum."""
+        """Add amount to a number that starts at 0 -> the sum."""
         fits("add", (key, str), (amount, SupportsIndex))
         return int(self._do("add", self._key(key), amount))
 
@@ -114,7 +114,7 @@ class Store:
         return [self.get(key) for key in keys]
 
     def multi_set(self, keys: list[str], values: list[str | bytes]) -> None:
-        """Set several keys."""
+        """Set several keys to values."""
         if len(keys) != len(values):
             raise DistStoreError("multiSet keys and values vectors must be of same size")
         for key, value in zip(keys, values, strict=True):
@@ -165,7 +165,7 @@ class HashStore(Store):
 
 
 class FileStore(Store):
-    """A store in a file, which processes lock while they use it.
+    """A store in the file file_name, which processes lock while they use it.
 
     The file is deleted by the last of world_size processes; with world_size -1 by nobody.
     """

@@ -77,6 +77,10 @@ class TCPStore(Store):
     """A store kept by the process with is_master=True, at a port of host_name.
 
     port  0: the server takes a free one, which .port then says
+    world_size, wait_for_workers  wait until so many processes have come; None, or False: do not
+    timeout  how long get and wait wait, and making the store
+    multi_tenant  True: stores of this process at one port share a server
+    master_listen_fd, use_libuv  accepted without effect
     DistNetworkError when the server cannot be reached in time, DistStoreError when a key does not come.
     """
 

@@ -1,5 +1,17 @@
 """torch.distributions: random variables with densities, samples and divergences, as functions of tensors.
 
+Parameters that mean the same in every distribution:
+
+sample_shape    how many draws of each distribution of the batch: they come first in the result's shape
+value           a tensor that broadcasts with batch_shape + event_shape; ValueError if it lies outside the support
+batch_shape     of the distributions: one for each element, all independent
+event_shape     of one draw
+validate_args   False: parameters and values are not checked; None: as Distribution.set_default_validate_args says
+cache_size      of a transform: 1 keeps the latest x and y, so that the inverse of that y is that x; 0 keeps nothing
+x               a value
+y               what a transform makes of x
+tseq, parts     transforms
+
 https://pytorch.org/docs/stable/distributions.html
 """
 from __future__ import annotations

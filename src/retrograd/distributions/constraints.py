@@ -1,6 +1,7 @@
 """torch.distributions.constraints: regions of values.  `constraint.check(value)`: for each event, whether it lies inside.
 
 event_dim   how many dims at the end of a value are one event: 1 for a vector
+value, x    a tensor
 """
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def is_dependent(constraint: Any) -> bool:
 
 
 class _DependentProperty(property, _Dependent):
-    """@dependent_property or @dependent_property(is_discrete=..., event_dim=...): a property that is a dependent constraint."""
+    """@dependent_property or @dependent_property(is_discrete=..., event_dim=...): a property fn, a dependent constraint."""
 
     def __init__(self, fn: Callable[..., Any] | None = None, *, is_discrete: Any = NotImplemented,
                  event_dim: Any = NotImplemented) -> None:
@@ -284,7 +285,7 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Below):
-    """Vectors without negative elements that sum to upper_bound or less"""
+    """Vectors x without negative elements that sum to upper_bound or less"""
 
     is_discrete = True
     event_dim = 1
@@ -376,7 +377,7 @@ class Sequence(Constraint):
 
 
 class _Cat(Sequence):
-    """Constraint i for the next lengths[i] positions along dim."""
+    """Constraint cseq[i] for the next lengths[i] positions along dim, one each by default; AssertionError unless as many."""
 
     def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
         super().__init__(cseq, dim)
@@ -396,7 +397,7 @@ class _Cat(Sequence):
 
 
 class _Stack(Sequence):
-    """Constraint i for position i along dim."""
+    """Constraint cseq[i] for position i along dim."""
 
     @property
     def event_dim(self) -> Any:

@@ -33,7 +33,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions made from now on check their arguments. By default they do, except under python -O."""
+        """value: whether distributions made from now on check their arguments. By default they do, except under python -O."""
         if value not in [True, False]:
             raise ValueError
         Distribution._validate_args = value
@@ -135,7 +135,7 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = EMPTY) -> Any:
-        """The same as a differentiable function of the parameters, where has_rsample."""
+        """Draws as of sample(), as a differentiable function of the parameters; NotImplementedError unless has_rsample."""
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Any:
@@ -152,7 +152,7 @@ class Distribution:
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """The inverse of cdf."""
+        """The inverse of cdf: the x at which cdf(x) is value, in [0, 1]."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Any:

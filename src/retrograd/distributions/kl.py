@@ -48,7 +48,7 @@ INF = float("inf")
 
 
 def register_kl(type_p: Any, type_q: Any) -> Callable[[F], F]:
-    """@register_kl(P, Q) on a function (p, q) -> KL(p || q), for these types and their subclasses.
+    """@register_kl(P, Q) on a function (p, q) -> KL(p || q), for the Distributions type_p and type_q and their subclasses.
 
     If several fit, the types nearest to p's and q's decide; if that is ambiguous, a RuntimeWarning names the missing pair.
     """

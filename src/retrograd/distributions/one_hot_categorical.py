@@ -83,7 +83,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose rsample passes its gradient on to probs.   Bengio, Leonard, Courville 2013"""
+    """OneHotCategorical(probs, logits) whose rsample passes its gradient on to probs.   Bengio, Leonard, Courville 2013"""
 
     has_rsample = True
 

@@ -284,6 +284,7 @@ class CorrCholeskyTransform(Transform):
         return (t.log1p() - t.neg().log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
+        """log |det dy/dx|, from x and y alone: intermediates is accepted without effect."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
         return 0.5 * left.log().sum(-1) - 2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(-1)
 
@@ -339,7 +340,7 @@ class StickBreakingTransform(Plain):
     bijective = True
 
     def offsets(self, x: Any, k: int) -> Any:
-        """log(k), log(k - 1), ..., 0"""
+        """log(k), log(k - 1), ..., 0, in the dtype of x"""
         return (k + 1 - x.new_ones(k).cumsum(-1)).log()
 
     def _call(self, x: Any) -> Any:

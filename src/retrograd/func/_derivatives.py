@@ -55,7 +55,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """As grad, but the function returns (gradient, value); with has_aux (gradient, (value, aux)).
+    """grad(func, argnums), but the function returns (gradient, value); with has_aux (gradient, (value, aux)).
 
     https://pytorch.org/docs/stable/generated/torch.func.grad_and_value.html
     """
@@ -145,6 +145,7 @@ def jacrev(
     """A function that returns the Jacobian of func with respect to argument `argnums` (or several): output.shape + input.shape.
 
     For containers of tensors: the output's form, in it the argument's.  Rows are computed one by one, whatever chunk_size is.
+    has_aux: func returns (output, aux), and the function (Jacobian, aux).
     https://pytorch.org/docs/stable/generated/torch.func.jacrev.html
     """
     if chunk_size is not None and chunk_size <= 0:
@@ -162,7 +163,7 @@ def jacrev(
 
 
 def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable[..., Any]:
-    """As jacrev, but column by column: each column is a jvp.
+    """As jacrev (also argnums, has_aux), but column by column: each column is a jvp.
 
     randomness  "error": RuntimeError when func draws random numbers; "same" or "different": it may
     https://pytorch.org/docs/stable/generated/torch.func.jacfwd.html
@@ -192,7 +193,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """A function that returns the second derivatives of func: jacfwd(jacrev(func)).
+    """A function that returns the second derivatives of func in its argument argnums: jacfwd(jacrev(func)).
 
     https://pytorch.org/docs/stable/generated/torch.func.hessian.html
     """

@@ -1,4 +1,12 @@
-"""torch.nn: modules, parameters, functional, init, utils."""
+"""torch.nn: modules, parameters, functional, init, utils.
+
+Parameters that mean the same in most modules:
+
+device, dtype     of the parameters and buffers that the module makes; None: the CPU and torch.get_default_dtype()
+bias              False: the module learns no bias, and its attribute `bias` is None
+inplace           True: the result overwrites the input, which costs a RuntimeError in backward if another op needed it
+eps               a small number that keeps divisions and logarithms finite
+"""
 # ruff: noqa: I001  one import a line would be four hundred lines
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +83,7 @@ late_names(__name__, lazy=("attention", "common_types"))
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
-    """A module's arguments for tensor factories: device, dtype and memory_format, given directly or as factory_kwargs."""
+    """Of a module's kwargs, those that tensor factories take: device, dtype, memory_format, also from within factory_kwargs."""
     given = dict(kwargs or {})
     found = dict(given.pop("factory_kwargs", {}))
     unexpected = given.keys() - {"device", "dtype", "memory_format"}

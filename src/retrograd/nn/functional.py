@@ -1,4 +1,12 @@
-"""torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
+"""torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html
+
+Parameters that mean the same in most of them; the others are those of the layers (torch.nn.modules):
+
+weight, bias    tensors, as the layer of the function has them; bias may be None
+training        True: act as the layer does in training; False: as in evaluation
+inplace         True: the result overwrites the input, which costs a RuntimeError in backward if another op needed it
+cudnn_enabled, cudnn_enable   accepted without effect
+"""
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -62,7 +70,7 @@ GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 
 
 def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None:
-    """AssertionError unless arg is an int or two of them."""
+    """AssertionError(message), which names arg_name, unless arg is an int or two of them."""
     if not (isinstance(arg, int) or len(arg) == 2):
         raise AssertionError(message.format(arg_name))
 
@@ -81,7 +89,18 @@ def multi_head_attention_forward(
     use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
     static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Any, Any]:
-    """What nn.MultiheadAttention computes, with the parameters as arguments: (output (T, N, E), weights or None)."""
+    """What nn.MultiheadAttention computes, with the parameters as arguments: (output (T, N, E), weights or None).
+
+    query, key, value      (T, N, E), (S, N, E), (S, N, E)
+    embed_dim_to_check     E; AssertionError if the query has another
+    in_proj_weight, in_proj_bias   (3 E, E) and (3 E,): the maps of query, key and value
+    use_separate_proj_weight   True: q_proj_weight, k_proj_weight and v_proj_weight instead of in_proj_weight
+    bias_k, bias_v         (1, 1, E): one more key and value
+    out_proj_weight, out_proj_bias   the map of the output
+    static_k, static_v     (N num_heads, S, E / num_heads): used instead of the mapped key and value
+    dropout_p              probability that a weight becomes zero, in training
+    add_zero_attn, key_padding_mask, attn_mask, is_causal, need_weights, average_attn_weights   as in nn.MultiheadAttention
+    """
     from .modules.attention import attend
 
     if static_k is not None or static_v is not None:

@@ -131,6 +131,7 @@ class Calls:
         """Call hook(module, grad_output) when the gradients of the outputs are known.
 
         grad_output  a tuple, one entry per output, None where no gradient came; a returned tuple replaces it
+        prepend      before the hooks registered so far; global ones always come first
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_pre_hook
         """
         handle = register(self._backward_pre_hooks, hook, "backward_pre", self)
@@ -143,6 +144,7 @@ class Calls:
 
         grad_input   a tuple, one entry per positional argument, None for those that are no tensors; a returned tuple
                      replaces it (the gradients of the module's own parameters do not change)
+        prepend      before the hooks registered so far; global ones always come first
         RuntimeError when the module has legacy backward hooks.
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
         """
@@ -155,7 +157,7 @@ class Calls:
         return handle
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """The legacy kind: grad_input and grad_output belong to the last node that forward made.
+        """The legacy hook(module, grad_input, grad_output), whose gradients belong to the last node that forward made.
 
         Deprecated: use register_full_backward_hook.
         """

@@ -1,4 +1,13 @@
-"""Starting values for weights (torch.nn.init).  Every function fills a tensor in place, without recording it, and returns it."""
+"""Starting values for weights (torch.nn.init).  Every function fills a tensor in place, without recording it, and returns it.
+
+tensor           the tensor to fill, of any shape unless the docstring says more
+mean, std        of the normal distribution, before anything is cut off
+gain             factor of the values, such as calculate_gain(nonlinearity)
+a                slope of leaky_relu for negative numbers
+mode             'fan_in' keeps the variance of activations, 'fan_out' that of gradients
+nonlinearity     what follows the layer; its gain is calculate_gain(nonlinearity, a)
+groups           blocks of channels that the convolution keeps apart
+"""
 from __future__ import annotations
 
 import math

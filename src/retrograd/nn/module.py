@@ -1,4 +1,11 @@
-"""nn.Module: a tree of parameters, buffers and submodules.  Calls and hooks: hooks.py; state dicts: state.py."""
+"""nn.Module: a tree of parameters, buffers and submodules.  Calls and hooks: hooks.py; state dicts: state.py.
+
+target             a dotted path from this module, such as 'encoder.0.weight'
+recurse            False: leave out what belongs to submodules
+prefix             put before each name, with a dot between
+remove_duplicate   False: list what several modules share under each of its names
+memo               a set of modules to leave out; those found are added to it
+"""
 from __future__ import annotations
 
 from collections import OrderedDict
@@ -169,7 +176,7 @@ class Module(Calls, State):
             modes.clerk.restored(self)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Add a Parameter (or a place for one: None) under `name`."""
+        """Add `param`, a Parameter (or None, a place for one), under `name`."""
         self._check_name("parameter", name, "_parameters")
         if param is not None:
             if not isinstance(param, Parameter):
@@ -185,7 +192,7 @@ class Module(Calls, State):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Add a tensor that is not a parameter, but moves with the module and, if persistent, is saved with it."""
+        """Add a tensor under `name`: not a parameter, but it moves with the module and, if persistent, is saved with it."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(
@@ -194,14 +201,14 @@ class Module(Calls, State):
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule under `name`."""
+        """Add `module` (or None) under `name`.  KeyError for a name that is taken or has a dot."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
         self._modules[name] = hooks.registered(hooks._global_module_registration_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """The same as add_module."""
+        """add_module(name, module)"""
         self.add_module(name, module)
 
     def _check_name(self, kind: str, name: Any, table: str) -> None:
@@ -239,7 +246,7 @@ class Module(Calls, State):
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put `module` at a dotted path; strict=True only replaces an existing one."""
+        """Put `module` at `target`, a dotted path; strict=True only replaces an existing one."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -471,12 +478,12 @@ class Module(Calls, State):
         return self
 
     def cuda(self: Self, device: Any = None) -> Self:
-        """RuntimeError: there is no GPU here."""
+        """AssertionError, whatever the device: there is no GPU here."""
         dtypes.check_device("cuda")
         return self
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
-        """Give every parameter and buffer uninitialised memory."""
+        """Give every parameter and buffer uninitialized memory on `device`."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self: Self) -> Self:

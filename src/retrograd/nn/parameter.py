@@ -79,7 +79,7 @@ class _BufferMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that a module registers as a buffer; persistent=False keeps it out of the state dict.
+    """Buffer(data): a tensor that a module registers as a buffer; persistent=False keeps it out of the state dict.
 
     As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognises.
     """
@@ -119,7 +119,7 @@ class UninitializedTensorMixin:
     array: Any
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an uninitialised tensor of this shape, and of its present dtype unless another is given."""
+        """Become an uninitialized tensor of this shape, and of its present dtype unless another is given."""
         check_device(device)
         sizes = shape if isinstance(shape, int) else tuple(shape)
         self.array = empty(sizes, dtype=of(self.array.dtype) if dtype is None else dtype).array
@@ -134,7 +134,7 @@ class UninitializedTensorMixin:
             "to initialize the parameters before accessing their attributes.")
 
     def size(self, dim: int | None = None) -> Any:
-        """torch.Size([0]): it has no elements yet."""
+        """torch.Size([0]), or its entry `dim`: it has no elements yet."""
         return self.data.size(dim)
 
     @property
@@ -194,7 +194,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
-    """A buffer of a lazy module before its first call.
+    """A buffer of a lazy module before its first call; persistent=False keeps it out of the state dict.
 
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedBuffer.html
     """

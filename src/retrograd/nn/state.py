@@ -59,7 +59,7 @@ class State:
             "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Restore what get_extra_state returned."""
+        """Restore `state`, what get_extra_state returned."""
         raise RuntimeError(
             "Reached a code path in Module.set_extra_state() that should never be called. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
@@ -70,6 +70,7 @@ class State:
         """An OrderedDict of name -> tensor: parameters, persistent buffers, extra state, then the children's.
 
         The tensors share the module's memory; detached, unless keep_vars. `_metadata` holds the modules' versions.
+        destination: the dict to fill, instead of a new one; prefix: put before each name.
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.state_dict
         """
         if args:

@@ -1,4 +1,17 @@
-"""torch.optim: optimizers and learning-rate schedulers.  https://pytorch.org/docs/stable/optim.html"""
+"""torch.optim: optimizers and learning-rate schedulers.  https://pytorch.org/docs/stable/optim.html
+
+Parameters that mean the same in every optimizer:
+
+params           tensors, (name, tensor) pairs, or groups: dicts with "params" and options of their own.  ValueError if empty
+lr               step size, a number or a tensor of one element; ValueError if negative
+betas            weights of the past in the running means of grad and grad**2; ValueError outside [0, 1)
+eps              added to denominators; ValueError if negative
+weight_decay     adds weight_decay * p to the gradient; ValueError if negative
+maximize         True: steps go up the gradient
+foreach, fused   accepted with PyTorch's checks; they choose among its kernels
+capturable       for CUDA graphs: step() raises with True, as in PyTorch on the CPU
+differentiable   True: step() is recorded, so that gradients flow through it
+"""
 from __future__ import annotations
 
 from .._missing import late_names

@@ -24,7 +24,7 @@ __all__ = ["Adadelta"]
 
 
 class Adadelta(Optimizer):
-    """p -= lr * d,   d = sqrt(u + eps) / sqrt(v + eps) * grad,   v and u running means of grad**2 and d**2.
+    """p -= lr * d,   d = sqrt(u + eps) / sqrt(v + eps) * grad,   v and u running means of grad**2 and d**2 (weight rho).
 
     https://pytorch.org/docs/stable/generated/torch.optim.Adadelta.html
     """

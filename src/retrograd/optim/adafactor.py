@@ -17,6 +17,8 @@ class Adafactor(Optimizer):
 
     v is the running mean of grad**2, with weight t**beta2_decay for the new; for tensors of two dimensions and more the
     product of its means over rows and over columns, over the mean of all.
+    eps is (eps1, eps2): sqrt(v) is at least eps1, None: the dtype's machine epsilon.  weight_decay shrinks p by
+    lr * weight_decay before the step.
     https://pytorch.org/docs/stable/generated/torch.optim.Adafactor.html
     """
 

@@ -26,7 +26,8 @@ __all__ = ["Adagrad"]
 class Adagrad(Optimizer):
     """p -= lr / (1 + (n - 1) * lr_decay) * grad / (sqrt(s) + eps),   s the sum of grad**2 over the steps 1 ... n.
 
-    The state exists from the start.  https://pytorch.org/docs/stable/generated/torch.optim.Adagrad.html
+    s starts at initial_accumulator_value; the state exists from the start.
+    https://pytorch.org/docs/stable/generated/torch.optim.Adagrad.html
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}

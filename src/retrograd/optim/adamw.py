@@ -11,6 +11,8 @@ __all__ = ["AdamW"]
 class AdamW(Adam):
     """Adam that shrinks p by lr * weight_decay before each step instead of adding weight_decay * p to the gradient.
 
+    amsgrad divides by the largest v so far.
+
     https://pytorch.org/docs/stable/generated/torch.optim.AdamW.html
     """
 

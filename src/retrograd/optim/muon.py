@@ -15,6 +15,8 @@ __all__ = ["Muon"]
 class Muon(Optimizer):
     """p -= lr * weight_decay * p;   p -= rate * NS(b),   b the running mean of grad, with nesterov a mean of it and grad.
 
+    momentum          weight of the past in b
+    eps               the least norm by which NS divides
     params            matrices only; biases and embeddings go to another optimizer
     ns_coefficients   of the Newton-Schulz step x -> a x + (b x xT + c (x xT)**2) x, which is done ns_steps times in bfloat16
     adjust_lr_fn      rate = lr sqrt(max(1, rows / columns)): None, "original"; 0.2 lr sqrt(max(rows, columns)): "match_rms_adamw"

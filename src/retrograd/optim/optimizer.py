@@ -152,7 +152,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Options) -> None:
-        """Add tensors to optimise, with options of their own; options that the dict lacks come from `defaults`.
+        """Add the tensors of a dict param_group, with its options; options that it lacks come from `defaults`.
 
         TypeError for a set or for what is no Tensor; ValueError for non-leafs and for tensors of another group.
         """
@@ -346,19 +346,25 @@ class Optimizer:
         return register(self._optimizer_step_post_hooks, hook, "step_post", self)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) before state_dict()."""
+        """Call hook(optimizer) before state_dict(); prepend: before the other hooks."""
         return _register(self._optimizer_state_dict_pre_hooks, hook, "optimizer_state_dict_pre", self, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) at the end of state_dict(); what it returns, if not None, is the result."""
+        """Call hook(optimizer, state_dict) at the end of state_dict(); what it returns, if not None, is the result.
+
+        prepend: before the other hooks.
+        """
         return _register(self._optimizer_state_dict_post_hooks, hook, "optimizer_state_dict", self, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) before loading; what it returns, if not None, is loaded instead."""
+        """Call hook(optimizer, state_dict) before loading; what it returns, if not None, is loaded instead.
+
+        prepend: before the other hooks.
+        """
         return _register(self._optimizer_load_state_dict_pre_hooks, hook, "optimizer_load_pre", self, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) after loading."""
+        """Call hook(optimizer) after loading; prepend: before the other hooks."""
         return _register(self._optimizer_load_state_dict_post_hooks, hook, "optimizer_load_post", self, prepend)
 
     # State dicts

@@ -30,7 +30,8 @@ quick_step = kernel("rmsprop")
 
 
 class RMSprop(Optimizer):
-    """p -= lr * grad / (sqrt(v) + eps),   v the running mean of grad**2; centered: its variance.
+    """p -= lr * grad / (sqrt(v) + eps),   v the running mean of grad**2 (weight alpha of the past);
+    centered: grad's running variance.
 
     With momentum the quotient goes through b = momentum * b + quotient.
     https://pytorch.org/docs/stable/generated/torch.optim.RMSprop.html

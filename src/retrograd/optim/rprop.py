@@ -15,6 +15,7 @@ class Rprop(Optimizer):
     """p -= s * sign(grad): the step s of an element grows by etas[1] while its gradient keeps its sign.
 
     When the sign changes, s shrinks by etas[0] and the element rests for one step.
+    s starts at lr and stays within step_sizes (least, largest).
     https://pytorch.org/docs/stable/generated/torch.optim.Rprop.html
     """
 

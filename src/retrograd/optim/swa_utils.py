@@ -1,6 +1,8 @@
 """Averages of a model's weights over training: SWA (Izmailov et al. 2018, arXiv 1803.05407) and exponential ones.
 
 https://pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema
+
+optimizer, last_epoch   as in torch.optim.lr_scheduler
 """
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[list[Any], list[Any], Any], None]:
-    """get_ema_avg_fn for lists of tensors, in place."""
+    """get_ema_avg_fn(decay) for lists of tensors, in place."""
     _check_decay(decay)
 
     @no_grad()
@@ -87,6 +89,7 @@ class AveragedModel(Module):
 
     avg_fn        f(averaged, current, n) -> new average of one parameter; by default the equal mean
     multi_avg_fn  the same for lists of parameters, in place; AssertionError where both are given
+    device        to copy the model to
     use_buffers   average buffers too, instead of copying them
 
     `module` is the copy; `n_averaged`, a buffer, counts the updates.
@@ -140,7 +143,7 @@ class AveragedModel(Module):
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Recompute the running statistics of every BatchNorm layer, by one pass of `model` over `loader`.
 
-    A batch is a tensor, or a list or tuple whose first element is one.
+    A batch is a tensor, or a list or tuple whose first element is one; it is moved to `device`, if that is given.
     """
     momenta = {m: m.momentum for m in model.modules() if isinstance(m, _BatchNorm)}
     if not momenta:

@@ -44,17 +44,17 @@ def gather(tensor: Any, dst: int = 0, group: Any = None) -> Any:
 
 
 def scatter(tensors: Any, src: int = 0, group: Any = None) -> Any:
-    """The tensor that rank src has for this one; src gets the ranks' gradients."""
+    """The one of `tensors` that rank src has for this rank; src gets the ranks' gradients."""
     return _Scatter.apply(src, group, *tensors)
 
 
 def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """The ranks' lists combined, this rank's part of it, like `output`; gradients go to all ranks."""
+    """The ranks' input_list combined, this rank's part of it, like `output`; gradients go to all ranks."""
     return _ReduceScatter.apply(op, group, output, *input_list)
 
 
 def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None) -> Any:
-    """The tuple of what each rank has for this one; shapes as in output_tensor_list."""
+    """The tuple of what each rank's input_tensor_list has for this rank; shapes as in output_tensor_list."""
     return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
 
 

@@ -45,9 +45,9 @@ class PostLocalSGDOptimizer(Optimizer):
         self.averager.average_parameters(params=self.param_groups)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients."""
+        """Forget the gradients; set_to_none=False: make them zeros."""
         self.optim.zero_grad(set_to_none=set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters."""
+        """Add parameters: a dict param_group, as of an Optimizer."""
         self.optim.add_param_group(param_group)

@@ -28,6 +28,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     params                     as of any optimizer
     optimizer_class            the optimizer that each rank has for its parameters; **defaults are its arguments
+    process_group              those ranks; None: all
     parameters_as_bucket_view  parameters of one rank share memory, so that they are sent without a copy
 
     NotImplementedError for overlap_with_ddp.
@@ -111,7 +112,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         return loss
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters, on all ranks; they are divided anew."""
+        """Add a dict param_group, on all ranks; parameters are divided anew."""
         Optimizer.add_param_group(self, param_group)
         if self.initialized:
             self._partition()

@@ -37,7 +37,7 @@ FLAGS = {SDPBackend.MATH: "math", SDPBackend.FLASH_ATTENTION: "flash", SDPBacken
 
 @contextmanager
 def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict[Any, Any]]:
-    """Allow only these kernels in the block; also a decorator.  set_priority, which orders them, has no effect."""
+    """Allow only `backends`, one or a list, in the block; also a decorator.  set_priority, which orders them, has no effect."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
                              f"{type(backends).__name__}")

@@ -1,4 +1,8 @@
-"""Elementwise functions and softmax as modules.  `inplace` overwrites the input."""
+"""Elementwise functions and softmax as modules.
+
+inplace   True: the result overwrites the input
+dim       along which softmax sums to 1, or GLU halves; None: softmax guesses, with a warning
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -80,7 +84,7 @@ class RReLU(Module):
 
 
 class Hardtanh(Module):
-    """x, clamped to [min_val, max_val]."""
+    """x, clamped to [min_val, max_val]; min_value and max_value are their deprecated names."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
 
@@ -300,7 +304,10 @@ class Softshrink(Module):
 
 
 class PReLU(Module):
-    """x where x >= 0, else w x; w is learned: one for all channels, or one per channel (dimension 1)."""
+    """x where x >= 0, else w x; w is learned: one for all channels, or one per channel (dimension 1).
+
+    num_parameters 1, or the number of channels; init: the value that w starts with.
+    """
 
     __constants__ = ["num_parameters"]
     weight: Parameter

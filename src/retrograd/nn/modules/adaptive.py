@@ -20,8 +20,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """The loss of n_classes classes, sorted by falling frequency, without computing the log-probability of each.
 
     The head has the classes below cutoffs[0] and one output for each cluster between cutoffs; a cluster's classes are in a
-    tail, which gets in_features // div_value**(its number) features.  forward(input (N, I) or (I,), target (N,) or ()) gives
-    (the log-probability of each target, the mean of their negatives).
+    tail, which gets in_features // div_value**(its number) features.  forward(input_ (N, I) or (I,), target_ (N,) or ()) gives
+    (the log-probability of each target, the mean of their negatives).  head_bias: whether the head has a bias.
     https://pytorch.org/docs/stable/generated/torch.nn.AdaptiveLogSoftmaxWithLoss.html
     """
 
@@ -102,7 +102,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Any) -> Any:
-        """(N,) the most probable class of each row; a cluster is computed only for rows that may belong to it."""
+        """(N,) the most probable class of each row of input (N, in_features); clusters are computed for rows that need them."""
         head = self.head(input)
         output = head.argmax(dim=1)
         beyond = output >= self.shortlist_size

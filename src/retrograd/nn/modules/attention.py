@@ -37,8 +37,12 @@ def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str
 class MultiheadAttention(Module):
     """softmax(Q K^T / sqrt(D)) V in each of num_heads heads, between linear maps.  Vaswani et al. 2017.
 
+    embed_dim E, which num_heads must divide; kdim, vdim: features of keys and values, None: E
     query (T, N, E), key (S, N, kdim), value (S, N, vdim); batch_first: (N, T, E) ...; or all without N
-    attn_mask (T, S) or (N H, T, S), key_padding_mask (N, S): True, or -inf, is not looked at
+    attn_mask (T, S) or (N H, T, S), key_padding_mask (N, S): True or -inf blocks attention
+    is_causal: attn_mask, given as well, is the causal one
+    dropout: probability that a weight becomes zero, in training; add_bias_kv: one more key and value, learned;
+    add_zero_attn: one more of zeros
     -> (T, N, E), and with need_weights the weights (N, T, S), or (N, H, T, S) unless average_attn_weights
     https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
     """

@@ -1,4 +1,12 @@
-"""Batch normalisation per channel: by the batch's statistics in training, by running statistics otherwise."""
+"""Batch normalization per channel: by the batch's statistics in training, by running statistics otherwise.
+
+num_features          C, the number of channels
+eps                   added to the variance
+momentum              weight of the newest batch in the running statistics; None: all batches weigh the same
+affine                False: no weight and no bias to multiply by and add
+track_running_stats   False: no running statistics; evaluation uses the batch's, too
+process_group         ranks that share statistics; None: all
+"""
 from __future__ import annotations
 
 from typing import Any

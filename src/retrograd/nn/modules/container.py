@@ -106,7 +106,7 @@ class Sequential(_Ordered):
         return self
 
     def extend(self, sequential: Iterable[Any]) -> Any:
-        """Add modules at the end; -> itself."""
+        """Add the modules of `sequential` at the end; -> itself."""
         for module in sequential:
             self.append(module)
         return self
@@ -160,7 +160,7 @@ class ModuleList(_Ordered):
             self.add_module(str(i), child)
 
     def extend(self, modules: Iterable[Any]) -> Any:
-        """Add modules at the end; -> itself."""
+        """Add modules at the end; -> itself.  TypeError if they are not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         for module in list(modules):
@@ -222,7 +222,7 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Remove a module and return it."""
+        """Remove the module called `key` and return it; KeyError if there is none."""
         module = self[key]
         del self[key]
         return module
@@ -305,13 +305,13 @@ class ParameterList(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def append(self, value: Any) -> Any:
-        """Add at the end; -> itself."""
+        """Add `value` at the end; -> itself."""
         self._size += 1
         self[self._size - 1] = value
         return self
 
     def extend(self, values: Iterable[Any]) -> Any:
-        """Add several at the end; -> itself."""
+        """Add `values` at the end; -> itself.  TypeError if they are a tensor or not iterable."""
         if not isinstance(values, Iterable) or isinstance(values, TensorBase):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
@@ -330,6 +330,8 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """A dict that registers its Parameters; other tensors become Parameters, other values stay as they are.
+
+    parameters: a mapping, or (name, value) pairs.
 
     https://pytorch.org/docs/stable/generated/torch.nn.ParameterDict.html
     """
@@ -389,7 +391,7 @@ class ParameterDict(Module):
             del self[key]
 
     def pop(self, key: str) -> Any:
-        """Remove an entry and return it."""
+        """Remove the entry under `key` and return it; KeyError if there is none."""
         value = self[key]
         del self[key]
         return value
@@ -405,7 +407,7 @@ class ParameterDict(Module):
         return self[key] if key in self else default
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> Any:
-        """A new ParameterDict with `default` under each key."""
+        """A new ParameterDict with `default` under each of `keys`."""
         return ParameterDict((key, default) for key in keys)
 
     def keys(self) -> Any:
@@ -421,7 +423,7 @@ class ParameterDict(Module):
         return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Add the values of a mapping (sorted by name unless it is ordered), or of (name, value) pairs."""
+        """Add the values of `parameters`, a mapping (sorted by name unless it is ordered) or (name, value) pairs."""
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             parameters = OrderedDict(sorted(parameters.items()))
         for key, value in pairs(parameters, "ParameterDict"):

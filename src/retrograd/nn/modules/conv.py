@@ -1,4 +1,15 @@
-"""Convolutions.  N batch, C channels, L/H/W/D space; inputs may lack the batch dimension."""
+"""Convolutions.  N batch, C channels, L/H/W/D space; inputs may lack the batch dimension.
+
+in_channels, out_channels   C of the input and of the output
+kernel_size      extent of the kernel; this and the next four: one int for all spatial dimensions, or a tuple of one for each
+stride           step of the kernel from window to window; a transposed convolution moves its inputs as far apart
+padding          zeros added at both ends of each spatial dimension; a transposed convolution cuts as many off its output
+dilation         distance between the elements that the kernel reads; 1: neighbors
+output_padding   elements added at one end of the output: its size is not unique where stride > 1
+groups           blocks of channels that are convolved separately; ValueError unless it divides in_channels and out_channels
+output_size      of a transposed convolution: the spatial sizes (or the whole shape) to choose output_padding for
+padding_mode     'zeros', 'reflect', 'replicate' or 'circular': what padding holds; transposed convolutions take 'zeros' alone
+"""
 from __future__ import annotations
 
 import math

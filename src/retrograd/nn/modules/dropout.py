@@ -1,4 +1,7 @@
-"""Dropout: in training, each element (or channel) becomes zero with probability p, and the others are multiplied by 1/(1-p)."""
+"""Dropout: in training, each element (or channel) becomes zero with probability p, and the others are multiplied by 1/(1-p).
+
+p   ValueError unless it lies between 0 and 1
+"""
 from __future__ import annotations
 
 from typing import Any

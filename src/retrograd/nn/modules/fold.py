@@ -1,4 +1,10 @@
-"""Sliding windows as columns, and back."""
+"""Sliding windows as columns, and back.
+
+kernel_size   extent of a window; this and the next three: one int for both spatial dimensions, or a pair
+dilation      distance between the elements of a window
+padding       zeros added at both ends of a dimension
+stride        steps between windows
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +16,10 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """(N, C KH KW, windows) -> (N, C, *output_size): overlapping windows are summed."""
+    """(N, C KH KW, windows) -> (N, C, *output_size): overlapping windows are summed.
+
+    output_size: one int or (H, W).  RuntimeError unless it has as many windows as the input.
+    """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 

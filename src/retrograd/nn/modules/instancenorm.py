@@ -1,4 +1,11 @@
-"""Instance normalisation: per channel of each sample, over space."""
+"""Instance normalization: per channel of each sample, over space.
+
+num_features          C, the number of channels
+eps                   added to the variance
+momentum              weight of the newest batch in the running statistics
+affine                True: multiply by a weight and add a bias per channel, both learned
+track_running_stats   True: evaluation uses statistics averaged during training; False: always those of the sample
+"""
 from __future__ import annotations
 
 from typing import Any

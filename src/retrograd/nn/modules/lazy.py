@@ -74,7 +74,7 @@ class LazyModuleMixin:
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear whose in_features is the length of the last dimension of its first input."""
+    """A Linear to out_features whose in_features is the length of the last dimension of its first input."""
 
     cls_to_become = Linear
 

@@ -77,7 +77,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """y_k = x1 W_k x2 + b_k: (..., in1_features) and (..., in2_features) -> (..., out_features).
+    """y_k = input1 W_k input2 + b_k: (..., in1_features) and (..., in2_features) -> (..., out_features).
 
     weight (out_features, in1_features, in2_features) and bias start uniform in +-1/sqrt(in1_features).
     """

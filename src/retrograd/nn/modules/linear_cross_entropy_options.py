@@ -13,6 +13,8 @@ __all__ = ["LinearCrossEntropyOptions"]
 class LinearCrossEntropyOptions:
     """How many rows PyTorch computes at a time, and in which precision it sums: checked as in PyTorch, and without effect.
 
+    allow_retain_graph, batch_chunk_size (rows at a time), chunking_method, acc_policy, acc_dtype (of sums)
+
     https://pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyOptions.html
     """
 

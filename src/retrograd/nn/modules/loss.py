@@ -1,4 +1,17 @@
-"""Losses as modules.  reduction: 'mean', 'sum' or 'none'; size_average and reduce are its deprecated form."""
+"""Losses as modules.
+
+reduction              'mean' over the elements (or samples), 'sum', or 'none' for all of them
+size_average, reduce   deprecated, with a warning; they win over reduction: reduce=False is 'none', size_average=False 'sum'
+weight                 a factor for each class, (C,); of the binary losses, one that broadcasts with the input
+ignore_index           targets of this class add nothing, neither to the loss nor to what a mean divides by
+label_smoothing        share of the target, in [0, 1], that is spread evenly over all classes
+margin                 distance from which on a pair costs nothing
+input, target          what the model gave, and what it should have given
+input1, input2         x1 and x2
+var                    variances, as many as inputs or one per sample; ValueError if negative
+anchor, positive, negative   a, p and n of the formula, (N, D) or (D,): the distances |a - p| should be smaller than |a - n|
+p                      exponent of the norm or of the margin
+"""
 from __future__ import annotations
 
 import math
@@ -78,7 +91,10 @@ class NLLLoss2d(NLLLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(input) - target * input, for log-rates; full=True adds Stirling's approximation of log(target!)."""
+    """exp(input) - target * input, for log-rates; full=True adds Stirling's approximation of log(target!).
+
+    log_input=False: the input is the rate itself, input - target * log(input + eps).
+    """
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
 
@@ -95,7 +111,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(var) + (input - target)^2 / var) / 2, with var of at least eps."""
+    """(log(var) + (input - target)^2 / var) / 2, with var of at least eps; full=True adds log(2 pi) / 2."""
 
     __constants__ = ["full", "eps", "reduction"]
 
@@ -126,7 +142,12 @@ class KLDivLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """-log of the probability that log_probs (T, N, C) give to targets, over all alignments.   Graves et al. 2006"""
+    """-log of the probability that log_probs (T, N, C) give to targets, over all alignments.   Graves et al. 2006
+
+    input_lengths, target_lengths (N,): how many of the steps and of the labels count
+    blank: the class that means no label.  'mean' divides each by its target's length first.
+    zero_infinity: 0 for targets that do not fit into T steps, whose loss is inf; so are their gradients.
+    """
 
     __constants__ = ["blank", "reduction"]
 
@@ -294,7 +315,10 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |a - p| - |a - n| + margin); swap takes |p - n| where that is smaller than |a - n|."""
+    """max(0, |a - p| - |a - n| + margin); swap takes |p - n| where that is smaller than |a - n|.
+
+    |.| is the p-norm of the difference + eps.  ValueError unless margin > 0.
+    """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 
@@ -315,7 +339,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance function of your own."""
+    """TripletMarginLoss with distance_function(a, b), the Euclidean distance unless you give one; swap as there."""
 
     __constants__ = ["margin", "swap", "reduction"]
 
@@ -339,6 +363,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """A linear layer from in_features to classes and the cross entropy of its output: F.linear_cross_entropy.
 
     input (N, in_features) or (in_features,); target (N, *out_features) of classes, or probabilities
+    num_classes: how many; options: a LinearCrossEntropyOptions
     https://pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyLoss.html
     """
 

@@ -1,4 +1,13 @@
-"""Layer, group, RMS and local response normalisation."""
+"""Layer, group, RMS and local response normalization.
+
+eps                  added to the variance, or to the mean of squares
+affine               False: no weight and no bias
+elementwise_affine   False: no weight and no bias
+normalized_shape     sizes of the last dimensions, an int or a tuple; the input must end with them
+num_channels         C; ValueError unless num_groups divides it
+size, alpha, beta, k   as in LocalResponseNorm's formula
+x                    the input, (..., *normalized_shape)
+"""
 from __future__ import annotations
 
 from numbers import Integral

@@ -1,4 +1,7 @@
-"""Padding.  One number pads all sides; otherwise (left, right, top, bottom, front, back), the last dimension first."""
+"""Padding.
+
+padding   one int for all sides, or (left, right, top, bottom, front, back): the last dimension first; negative numbers crop
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -10,7 +10,7 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """(N, C r^2, H, W) -> (N, C, H r, W r).  Shi et al. 2016."""
+    """(N, C r^2, H, W) -> (N, C, H r, W r) with r = upscale_factor.  Shi et al. 2016."""
 
     __constants__ = ["upscale_factor"]
 
@@ -26,7 +26,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(N, C, H r, W r) -> (N, C r^2, H, W)"""
+    """(N, C, H r, W r) -> (N, C r^2, H, W) with r = downscale_factor."""
 
     __constants__ = ["downscale_factor"]
 

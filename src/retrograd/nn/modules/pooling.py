@@ -1,4 +1,18 @@
-"""Pooling.  Sizes are numbers, or one per spatial dimension; inputs may lack the batch dimension."""
+"""Pooling.  N batch, C channels, L/H/W/D space; inputs may lack the batch dimension.
+
+kernel_size         extent of the window; this and the next three: one int for all spatial dimensions, or a tuple
+stride              steps between windows; None: kernel_size, so that they do not overlap
+padding             added at both ends: zeros, or -inf for maxima; RuntimeError if more than half of kernel_size
+dilation            distance between the elements of a window
+ceil_mode           True: windows that begin inside and end outside count as well, which rounds the output's size up
+count_include_pad   False: a mean is over the elements inside alone, not over the zeros of `padding`
+divisor_override    what sums are divided by instead of the number of elements
+return_indices      True: also return where each maximum was, an index into the flattened spatial dimensions
+norm_type           p: (sum of x^p)^(1/p) without absolute values, so that an odd p gives NaN for a negative sum; inf: maximum
+output_size         spatial size of the output, one int for all dimensions or a tuple
+indices             where MaxPool with return_indices=True found the maxima
+output_ratio        the same as a share of the input's size, between 0 and 1
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,22 @@
-"""Recurrent layers and cells.  B batch, T steps, I input_size, H hidden_size, P what h has (H, or proj_size)."""
+"""Recurrent layers and cells.  B batch, T steps, I input_size, H hidden_size, P what h has (H, or proj_size).
+
+mode            'LSTM', 'GRU', 'RNN_TANH' or 'RNN_RELU'
+input_size      I, features of a step's input
+hidden_size     H, features of the state
+num_layers      layers above each other; each takes the outputs of the one below
+bias            False: no bias_ih and bias_hh
+batch_first     True: batches are (B, T, ...); the states stay (layers, B, ...)
+dropout         probability that an output of a layer but the last becomes zero, in training
+bidirectional   True: a second direction reads from the end; outputs are both, (..., 2 P), and states have twice the layers
+proj_size       P of an LSTM whose h a matrix projects; 0: none
+nonlinearity    'tanh' or 'relu'
+num_chunks      how many gates of H rows the weights hold
+input           (T, B, I), or what a packed sequence holds: (steps, I)
+batch_sizes     of a packed sequence: how many samples have each step; None: no packed sequence
+hidden, hx      h (layers, B, P), or of an LSTM the pair of it and c (layers, B, H)
+expected_hidden_size, msg   the shape that hx must have, and the text of the RuntimeError otherwise
+permutation     order of the batch; None: as it is
+"""
 from __future__ import annotations
 
 import math

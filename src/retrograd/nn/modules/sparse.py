@@ -1,4 +1,19 @@
-"""Tables of vectors looked up by index.  (sparse=True is accepted; gradients are dense here.)"""
+"""Tables of vectors looked up by index.
+
+num_embeddings       rows of the table; indices are 0 <= i < num_embeddings, IndexError otherwise
+embedding_dim        length of a row
+padding_idx          a row that gets no gradient (and starts at 0), and which bags leave out
+max_norm             rows that are read and longer than this are shortened to it, in place
+norm_type            p of the norm that max_norm limits
+scale_grad_by_freq   True: divide the gradient of a row by how often the batch reads it
+sparse               accepted; gradients are dense here
+include_last_offset  True: the last offset is the number of indices, not the beginning of a bag
+embeddings           (num_embeddings, embedding_dim) the rows
+offsets              (B,) where in a flat input each bag begins
+per_sample_weights   factors of the rows, shaped as the input, for mode 'sum' alone
+freeze               True: rows that are not trained
+mode                 'sum', 'mean' or 'max' of a bag's rows
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,22 @@
-"""Transformer layers and their stacks.  N batch, S source, T target length, E = d_model."""
+"""Transformer layers and their stacks.  N batch, S source, T target length, E = d_model.
+
+d_model              E, features of each token
+nhead                heads of attention; must divide d_model
+num_encoder_layers, num_decoder_layers   how many layers the two stacks have
+dim_feedforward      features between the two linear maps of the feed-forward block
+dropout              probability of a zero, in training: in attention weights, between those linear maps, after each block
+activation           'relu', 'gelu' or a function, between the same
+custom_encoder, custom_decoder   modules that take the place of the stacks
+layer_norm_eps       eps of the layer norms
+batch_first          True: (N, S, E); False: (S, N, E)
+norm_first           True: x + f(norm(x)); False: norm(x + f(x))
+bias                 False: linear maps and norms without biases
+src, tgt, memory     (S, N, E) source, (T, N, E) target, and (S, N, E) the encoder's output, which the decoder attends to
+mask, src_mask, tgt_mask, memory_mask   (S, S), (S, S), (T, T) and (T, S), or N nhead of them: True or -inf blocks attention
+src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask   (N, S), (N, T) and (N, S): True or -inf marks padding
+is_causal, src_is_causal, tgt_is_causal, memory_is_causal   True: that mask is causal; None: see if it is
+sz                   T, the length
+"""
 from __future__ import annotations
 
 import copy
@@ -196,7 +214,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """num_layers copies of an encoder layer (with equal starting values), then norm.
+    """num_layers copies of encoder_layer (with equal starting values), then norm.
 
     enable_nested_tensor and mask_check are accepted; there are no nested tensors here.
     https://pytorch.org/docs/stable/generated/torch.nn.TransformerEncoder.html
@@ -233,7 +251,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """num_layers copies of a decoder layer (with equal starting values), then norm.
+    """num_layers copies of decoder_layer (with equal starting values), then norm.
 
     https://pytorch.org/docs/stable/generated/torch.nn.TransformerDecoder.html
     """

@@ -1,4 +1,11 @@
-"""Resizing images and the like."""
+"""Resizing images and the like.
+
+size             spatial size of the output, one int for all dimensions or a tuple
+scale_factor     output size / input size, one number or a tuple; ValueError unless just one of the two is given
+mode             'nearest', 'nearest-exact', 'linear' (1 dimension), 'bilinear', 'bicubic' (2), 'trilinear' (3) or 'area'
+align_corners    True: the corner pixels' centers stay corners; False: their outer edges do
+recompute_scale_factor   True: positions follow from the rounded output size instead of scale_factor
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -34,7 +34,7 @@ late_names(__name__, lazy=("distributed", "scatter_gather"), also={
 class DataParallel(Module):
     """Calls `module`, whose parameters are named module.weight, ..., as in PyTorch on a machine without a GPU.
 
-    The other arguments are about GPUs, and change nothing.
+    device_ids, output_device and dim (of the batch) are about GPUs, and change nothing.  Calls pass `inputs` on.
     """
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
@@ -46,24 +46,27 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
     def replicate(self, module: Any, device_ids: Any) -> Any:
-        """AssertionError: there is no GPU to copy a module to."""
+        """AssertionError: there is no GPU among device_ids to copy a module to."""
         check_device("cuda")
 
     def scatter(self, inputs: Any, kwargs: Any, device_ids: Any) -> Any:
-        """AssertionError: there are no GPUs to divide a batch among."""
+        """AssertionError: device_ids names no GPUs to divide inputs and kwargs among."""
         check_device("cuda")
 
     def parallel_apply(self, replicas: Any, inputs: Any, kwargs: Any) -> Any:
-        """AssertionError: there are no copies."""
+        """AssertionError: there are no replicas to call with inputs and kwargs."""
         check_device("cuda")
 
     def gather(self, outputs: Any, output_device: Any) -> Any:
-        """AssertionError: nothing was divided."""
+        """AssertionError: there are no outputs of several GPUs to bring to output_device."""
         check_device("cuda")
 
 
 def data_parallel(
     module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None,
 ) -> Any:
-    """RuntimeError: there are no GPUs to divide a batch among."""
+    """RuntimeError: there are no GPUs to divide a batch among.
+
+    module, inputs and module_kwargs: what would be called, and with what; device_ids, output_device: where; dim: of the batch.
+    """
     raise RuntimeError("device type could not be determined")

@@ -40,8 +40,10 @@ OLD_BUFFERS = (
 class DistributedDataParallel(Module, Joinable):
     """Calls `module`, whose parameters are named module.weight, ...; averages its gradients over the ranks.
 
+    *inputs                     what module is called with
     device_ids, output_device   must be None: tensors live on the CPU
     forward_sync_buffers        before each forward pass, buffers become rank 0's (the default)
+    dim, check_reduction        accepted without effect
     broadcast_buffers           deprecated: the same, and False leaves buffers alone at the start, too
     process_group               of the ranks; by default all
     bucket_cap_mb               how large a message is, 25 by default; the first has at most 1
@@ -175,7 +177,12 @@ class DistributedDataParallel(Module, Joinable):
 
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:
-        """A context in which ranks may have unequal numbers of batches: a rank that has run out takes part with zeros."""
+        """A context in which ranks may have unequal numbers of batches: a rank that has run out takes part with zeros.
+
+        divide_by_initial_world_size   True: means are over all ranks; False: over those that still have batches
+        enable                         False: the context does nothing
+        throw_on_early_termination     True: RuntimeError on all ranks as soon as one has run out
+        """
         return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:

@@ -17,7 +17,7 @@ def named(x: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
-    """A copy of `inputs` for each device, with the same contents.  AssertionError for a tensor: there is no GPU."""
+    """A copy of `inputs` for each of target_gpus, with the same contents.  AssertionError for tensors, which dim would cut."""
     if isinstance(inputs, TensorBase):
         check_device("cuda")
     if not inputs or not isinstance(inputs, (tuple, list, dict)):
@@ -38,7 +38,7 @@ def scatter_kwargs(
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """One output from those of several devices.  AssertionError for tensors: they are on the CPU."""
+    """`outputs` of several devices as one.  AssertionError for tensors, to join along dim on target_device: no GPU."""
     first = outputs[0]
     if isinstance(first, TensorBase):
         raise AssertionError("Gather function not implemented for CPU tensors")

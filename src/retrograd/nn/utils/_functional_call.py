@@ -21,7 +21,7 @@ def functional_call(
     module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:
-    """module(*args, **kwargs), computed with the tensors of one or several dicts in place of its parameters and buffers.
+    """module(*args, **kwargs), with the tensors of parameter_and_buffer_dicts (one or several) for its parameters and buffers.
 
     Names are those of named_parameters.  tie_weights: a tensor that stands under several names is replaced under all of them;
     strict: every parameter and buffer must be given.  A buffer that the call sets is found in the dict afterwards.
@@ -47,7 +47,7 @@ def functional_call(
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(parameters, buffers) of modules of one class, stacked along a new first dim: an ensemble for vmap.
+    """(parameters, buffers) of `models`, of one class, stacked along a new first dim: an ensemble for vmap.
 
     https://pytorch.org/docs/stable/generated/torch.func.stack_module_state.html
     """
@@ -71,7 +71,7 @@ def _stacked(tensors: list[Any], name: str) -> Any:
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """func itself: functionalised functions compute the same, and nothing here needs them.
+    """func itself: functionalized functions (whatever they remove) compute the same, and nothing here needs them.
 
     https://pytorch.org/docs/stable/generated/torch.func.functionalize.html
     """

@@ -1,4 +1,11 @@
-"""Limits on gradients (torch.nn.utils.clip_grad)."""
+"""Limits on gradients (torch.nn.utils.clip_grad).
+
+parameters           one tensor or an iterable of them; those without a gradient are left out
+norm_type            p of the norm; inf: the largest absolute value
+max_norm             what the norm of all gradients together may be
+error_if_nonfinite   True: RuntimeError if the norm is NaN or infinite; False: the gradients are scaled by it
+foreach              accepted without effect
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable

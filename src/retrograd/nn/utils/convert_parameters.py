@@ -12,7 +12,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
-    """All elements as one vector, one parameter after the other."""
+    """All elements of `parameters` as one vector, one parameter after the other."""
     return cat([param.view(-1) for param in parameters])
 
 

@@ -1,4 +1,9 @@
-"""Parametrizations ready to use (torch.nn.utils.parametrizations)."""
+"""Parametrizations ready to use (torch.nn.utils.parametrizations).
+
+name                the parameter's: 'weight'
+n_power_iterations  steps of power iteration in each call in training
+eps                 added to norms, against division by zero
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -39,7 +39,7 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one attribute, in the order in which they apply, and the tensors they start from.
+    """The parametrizations of one attribute, `modules` in the order in which they apply to `original`, the tensor.
 
     unsafe skips the check that dtype and shape stay what they were.
     """
@@ -190,7 +190,8 @@ def _inject_property(module: Module, name: str) -> None:
 def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """Make module.tensor_name the result of `parametrization`, after those registered before; -> module.
 
-    Where the parametrization has a right_inverse, the value stays what it was (as far as it can be).
+    Where the parametrization has a right_inverse, the value stays what it was (as far as it can be).  unsafe skips the check
+    that dtype and shape stay, too.
     https://pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html
     """
     parametrization.train(module.training)
@@ -236,7 +237,7 @@ def _check_same(what: str, name: str, got: Any, want: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Has the module (or this one tensor of it) parametrizations?"""
+    """Has the module (or its attribute tensor_name) parametrizations?"""
     found = getattr(module, "_modules", {}).get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
@@ -276,7 +277,7 @@ def type_before_parametrizations(module: Any) -> type:
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
-    """Give to_module the parametrizations of from_module, and the same original Parameters; -> to_module."""
+    """Give to_module the parametrizations of from_module (or of tensor_name alone), with its Parameters; -> to_module."""
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]

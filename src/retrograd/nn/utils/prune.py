@@ -2,6 +2,15 @@
 
 A pruned parameter `weight` lives on as `weight_orig`; the buffer `weight_mask` says what is kept; before each call of the
 module, a hook makes `weight` of both.  https://pytorch.org/docs/stable/nn.html#utilities
+
+module, name        whose parameter is pruned, and what it is called
+t                   the tensor to prune
+default_mask        1 or 0 for each element of t: what earlier prunings left
+importance_scores   of t's shape: numbers to judge by instead of t's; None: t itself
+amount              how many go (int), or which share of those left (float in [0, 1]); ValueError otherwise
+n                   p of the channels' norm
+dim                 the dimension whose slices are channels
+method              a BasePruningMethod for the same parameter; TypeError or ValueError otherwise
 """
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Sequences of different lengths, padded or packed.  B sequences, T steps of the longest, L all steps together."""
+"""Sequences of different lengths, padded or packed.  B sequences, T steps of the longest, L all steps together.
+
+sequence, packed_sequences   a PackedSequence
+sequences          B tensors (length, ...), equal but for the length
+padded_sequences   (T, B, ...), or (B, T, ...) with batch_first
+lengths            (B,) how many steps of each are no padding
+batch_first        True: padded tensors are (B, T, ...); False: (T, B, ...)
+padding_value      what fills the steps behind a sequence's end
+padding_side       'right': padding comes after a sequence; 'left': before it
+total_length       steps to pad to; ValueError if the longest has more
+enforce_sorted     True: RuntimeError unless lengths fall; False: they are sorted, and restored by pad_packed_sequence
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable

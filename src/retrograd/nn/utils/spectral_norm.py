@@ -1,4 +1,10 @@
-"""Spectral normalisation by a forward-pre hook: the old form of parametrizations.spectral_norm."""
+"""Spectral normalisation by a forward-pre hook: the old form of parametrizations.spectral_norm.
+
+name                the parameter's: 'weight'
+n_power_iterations  steps of power iteration in each call in training
+eps                 added to norms, against division by zero
+dim                 the dimension whose slices are normed apart, or the matrix's rows; None: as the docstring says
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,8 @@
-"""Weight normalisation by a forward-pre hook: the old form of parametrizations.weight_norm."""
+"""Weight normalisation by a forward-pre hook: the old form of parametrizations.weight_norm.
+
+name                the parameter's: 'weight'
+dim                 the dimension whose slices are normed apart, or the matrix's rows; None: as the docstring says
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -2,6 +2,11 @@
 
 Attribute names are PyTorch's, since state dicts carry them.  get_lr() gives the rates for `last_epoch`, mostly from
 the rates now in the optimizer (the chainable form, so that schedulers combine), _get_closed_form_lr() from base_lrs.
+
+optimizer    whose rates are set, one per parameter group; TypeError for anything else
+last_epoch   -1: training starts; otherwise it goes on after that epoch, and each group needs an "initial_lr" (KeyError)
+epoch        deprecated, with a warning: the epoch to set the rates of, instead of the next one
+schedulers   of the same optimizer; ValueError otherwise
 """
 from __future__ import annotations
 

@@ -45,7 +45,10 @@ class _Several(LRScheduler):
 
 
 class SequentialLR(_Several):
-    """One scheduler after the other: the next one starts, at its epoch 0, when a milestone is reached."""
+    """One scheduler after the other: the next one starts, at its epoch 0, when a milestone is reached.
+
+    milestones: steps, one fewer than schedulers (ValueError otherwise).
+    """
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1,
@@ -70,7 +73,7 @@ class SequentialLR(_Several):
         self._last_lr = now.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Undo the initial step of all schedulers inside."""
+        """Undo the initial step of all schedulers inside sched, by default of this one."""
         at = self if sched is None else sched
         if hasattr(at, "_schedulers"):
             for s in at._schedulers:

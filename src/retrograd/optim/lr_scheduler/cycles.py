@@ -158,7 +158,8 @@ class OneCycleLR(LRScheduler):
     """From max_lr / div_factor up to max_lr in pct_start of all steps, then down to 1 / final_div_factor of the start.
 
     total_steps, or epochs and steps_per_epoch; anneal_strategy "cos" or "linear"; three_phase first goes back to the
-    start; momentum (or beta1) goes the other way.  One step() per batch.  Smith and Topin 2019.
+    start; with cycle_momentum, momentum (or beta1) goes from max_momentum down to base_momentum and back.
+    One step() per batch.  Smith and Topin 2019.
     """
 
     def __init__(

@@ -72,7 +72,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Take one value of the watched quantity, a number or a one-element tensor."""
+        """Take `metrics`, one value of the watched quantity: a number or a one-element tensor."""
         current = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1

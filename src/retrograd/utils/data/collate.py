@@ -19,7 +19,7 @@ UNKNOWN = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 
 
 def default_convert(data: Any) -> Any:
-    """One sample as a DataLoader without batches gives it: NumPy arrays become tensors, containers are gone through."""
+    """data, one sample, as a DataLoader without batches gives it: NumPy arrays become tensors, also inside containers."""
     if isinstance(data, TensorBase) or isinstance(data, (str, bytes)):
         return data
     if isinstance(data, (np.ndarray, np.generic)):

@@ -52,6 +52,7 @@ class DataLoader(Generic[T_co]):
     multiprocessing_context "fork", "spawn", "forkserver" or a context of multiprocessing
     persistent_workers      keep the processes for the next pass
     worker_init_fn          called with the worker's number in each worker, seeded, before it fetches
+    pin_memory, pin_memory_device   no effect, and a warning: there is no accelerator to copy to
     timeout                 seconds to wait for a batch of a worker; 0 for ever
 
     A worker's generators (torch, random, NumPy) are seeded as PyTorch's, from one number of `generator` for each pass.

@@ -110,7 +110,7 @@ class ConcatDataset(Dataset[T_co]):
 
     @staticmethod
     def cumsum(sequence: Iterable[Any]) -> list[int]:
-        """Where each dataset ends."""
+        """Where each dataset of `sequence` ends."""
         return list(accumulate(len(d) for d in sequence))
 
     def __len__(self) -> int:
@@ -175,7 +175,7 @@ def _fetch(dataset: Any, indices: list[Any]) -> Any:
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
-    """Disjoint random subsets of the given lengths, or fractions that sum to 1 (what is left over goes round)."""
+    """Disjoint random subsets of `dataset` of the given lengths, or fractions that sum to 1 (what is left over goes round)."""
     total = sum(lengths)
     if math.isclose(total, 1) and total <= 1:
         sizes = []

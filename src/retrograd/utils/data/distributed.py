@@ -17,6 +17,8 @@ class DistributedSampler(Sampler[int]):
 
     All shares are of one length: the first indices come twice, or with drop_last the last ones not at all.
     num_replicas, rank  by default those of torch.distributed. ValueError where there is no group.
+    shuffle             False: the dataset's order, in every epoch
+    seed                the same on all ranks; it and the epoch decide the order
     """
 
     def __init__(self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
@@ -48,5 +50,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """The number that, with the seed, decides the order of the next pass."""
+        """epoch is the number that, with the seed, decides the order of the next pass."""
         self.epoch = epoch

@@ -27,7 +27,7 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ..., len(data_source) - 1."""
 
     def __init__(self, data_source: Any) -> None:
         self.data_source = data_source
@@ -40,7 +40,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """Each index once in random order; with replacement num_samples independent draws.
+    """Each index of data_source once in random order; with replacement num_samples independent draws.
 
     Without a generator each pass seeds one of its own from the default generator.
     """
@@ -94,7 +94,10 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """num_samples indices of 0 ... len(weights)-1, drawn with probability proportional to weights."""
+    """num_samples indices of 0 ... len(weights)-1, drawn with probability proportional to weights.
+
+    replacement=False: each at most once.
+    """
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
