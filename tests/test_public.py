@@ -15,9 +15,9 @@ from tools.public_names import PLACES, names
 
 ALL_OURS = {"retrograd.microscope"}            # PyTorch has nothing of that name
 TERSE = {f"retrograd.{place}" for place in """
-    amp compiler futures fx hub library onnx overrides profiler serialization signal.windows Tensor testing utils.benchmark
+    amp compiler futures fx hub library onnx overrides profiler serialization signal.windows testing utils.benchmark
     utils.checkpoint utils.flop_counter utils.tensorboard
-""".split()} | {"retrograd"}                   # where some parameters are not explained
+""".split()}                                   # where some parameters are not explained
 
 
 # Public here, not (or not there) in PyTorch.

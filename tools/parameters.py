@@ -10,7 +10,6 @@ import enum
 import inspect
 import re
 import sys
-import types
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -26,7 +25,7 @@ UNWRITTEN = {"self", "cls", "args", "orig_func", "more", "third"}     # more, th
 # The layers that have the same parameters as the functions of a file.
 LAYERS = {f"retrograd._functions.{functions}": f"retrograd.nn.modules.{layers}" for functions, layers in {
     "activation": "dropout", "conv": "conv", "ctc": "loss", "distance": "loss", "embed": "sparse", "fractional": "pooling",
-    "linear_loss": "loss", "loss": "loss", "loss_classes": "loss", "pool": "pooling", "resize": "upsampling",
+    "linear_loss": "loss", "loss": "loss", "loss_classes": "loss", "norm": "batchnorm", "pool": "pooling", "resize": "upsampling",
 }.items()}
 # Made and called by us alone.
 NOT_CALLED = {
@@ -37,6 +36,8 @@ NOT_CALLED = {
 
 def options(thing: Any) -> list[str]:
     """The parameters that a caller may write; of a Module's class those of forward, too."""
+    if isinstance(thing, type) and issubclass(thing, enum.Enum):
+        return []
     try:
         parameters = list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
@@ -69,7 +70,8 @@ def shared(thing: Any, place: str) -> dict[str, str]:
     """What is said of the parameters of `thing`, offered by `place`, elsewhere than in its docstring."""
     around = place.split(".")
     file = getattr(inspect.unwrap(thing), "__module__", None) or ""
-    homes = [*(".".join(around[:n + 1]) for n in range(len(around))), LAYERS.get(file, ""), file]
+    layers = ["retrograd.nn.functional", LAYERS[file]] if file in LAYERS else []
+    homes = [*(".".join(around[:n + 1]) for n in range(len(around))), *layers, file]
     said = {name: text for home in homes for name, text in lines(home).items()}
     return {name: said[name] for name in options(thing) if name in said and not named(name, doc(thing))}
 
@@ -85,16 +87,15 @@ def callables(place: str) -> Iterator[tuple[str, Any]]:
             yield name, thing
         if isinstance(thing, type) and thing not in PLACES.values():
             for method, value in vars(thing).items():
-                if method == "forward" and issubclass(thing, nn.Module):
-                    continue
-                if method[0] != "_" and isinstance(value, (types.FunctionType, classmethod, staticmethod)):
+                own = inspect.isroutine(value) and getattr(thing, method).__qualname__ == f"{thing.__qualname__}.{method}"
+                if own and method[0] != "_" and not (method == "forward" and issubclass(thing, nn.Module)):
                     yield f"{name}.{method}", getattr(thing, method)
 
 
 def unsaid(place: str) -> list[str]:
     """name(option) of each parameter that nothing explains."""
     return [f"{name}({option})" for name, thing in callables(place)
-            if name not in NOT_CALLED and not (isinstance(thing, type) and issubclass(thing, enum.Enum)) and inspect.getdoc(thing)
+            if name not in NOT_CALLED and inspect.getdoc(thing)
             for option in options(thing) if option not in shared(thing, place) and not named(option, doc(thing))]
 
 

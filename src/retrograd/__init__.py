@@ -177,14 +177,14 @@ def _assert(condition: _Any, message: _Any) -> None:
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:
-    """Write tensors and plain containers to a file that PyTorch reads, too: torch.serialization.save."""
+    """Write obj, tensors and plain containers, to a file that PyTorch reads, too; f and the rest: torch.serialization.save."""
     from .serialization import save as write
 
     write(obj, f, *args, **kwargs)
 
 
 def load(f: _Any, map_location: _Any = None, **kwargs: _Any) -> _Any:
-    """Read such a file, of ours or of PyTorch's; tensors and plain containers only: torch.serialization.load."""
+    """Read such a file, of ours or of PyTorch's: tensors and plain containers.  f, map_location: torch.serialization.load."""
     from .serialization import load as read
 
     return read(f, map_location, **kwargs)

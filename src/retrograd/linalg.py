@@ -11,8 +11,8 @@ pivot           False: no rows are exchanged; RuntimeError on the CPU
 check_errors    True: RuntimeError if the decomposition fails; False: the last result, info, says where
 LD, LU, pivots  what ldl_factor or lu_factor gave
 full_matrices   False: U (..., m, k) and Vh (..., k, n) with k = min(m, n); True: both square
-driver          which of LAPACK's routines: of lstsq 'gelsy' (default), 'gels' for full rank, 'gelsd' or 'gelss'; others take None
-rcond, tol      singular values up to rcond times the largest, or up to tol, count as zero; None: a few rounding errors
+driver          LAPACK's routine for lstsq: 'gelsy' (default), 'gels' (full rank), 'gelsd' or 'gelss'; svd takes None alone
+rcond, tol      singular values up to rcond times the largest, or up to tol, count as zero; None: rounding errors
 tensors         at least two matrices; the first and the last may be vectors
 dims            of A, moved to its end first
 offset          which diagonal: 0 the main one, above it if positive

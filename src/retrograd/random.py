@@ -99,7 +99,7 @@ class Generator:
         return wrap(packed.view(np.uint8))
 
     def set_state(self, new_state: TensorBase) -> Generator:
-        """Go on where get_state was called.  Returns itself."""
+        """Go on where get_state was called, which gave new_state.  Returns itself."""
         array = _bytes_of(new_state)
         if array.size != _STATE.itemsize:
             raise RuntimeError(
@@ -188,7 +188,7 @@ def get_rng_state() -> TensorBase:
 
 
 def set_rng_state(new_state: TensorBase) -> None:
-    """Put default_generator back to a state of get_rng_state."""
+    """Put default_generator back to new_state, which get_rng_state gave."""
     default_generator.set_state(new_state)
 
 

@@ -31,6 +31,8 @@ F.adaptive_avg_pool3d(x, 2)
 torch.trapezoid(torch.ones(0))
 torch.trapezoid(torch.ones(3, 0))
 torch.cumulative_trapezoid(torch.ones(0))
+torch.linalg.svd(x, driver="gesvd").S
+torch.linalg.svdvals(x, driver="gesvd")
 nn.utils.rnn.pack_padded_sequence(torch.ones(4, 2, 3), [3, 0]).data
 nn.utils.rnn.pack_padded_sequence(torch.ones(4, 2, 3), [3, 4]).data
 nn.utils.rnn.pack_padded_sequence(torch.ones(4, 2, 3), [3]).data

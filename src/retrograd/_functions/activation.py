@@ -1,4 +1,7 @@
-"""Activations, softmax and dropout: torch.relu, F.gelu, F.softmax, F.dropout, ..."""
+"""Activations, softmax and dropout: torch.relu, F.gelu, F.softmax, F.dropout, ...
+
+train   True: act as in training; False: give the input back
+"""
 from __future__ import annotations
 
 import math

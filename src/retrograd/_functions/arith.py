@@ -202,7 +202,7 @@ def check_power(x: TensorBase, n: Any) -> None:
 
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
-    """pow in float64."""
+    """input ** exponent in float64, or complex128."""
     return arith.pow(doubled(input), doubled(exponent))
 
 
@@ -213,7 +213,7 @@ def doubled(x: Any) -> Any:
 
 
 def float_power_(input: Any, exponent: Any) -> Any:
-    """In place: float_power; of float64 and complex128 only."""
+    """In place: input ** exponent; of float64 and complex128 only."""
     wide = "ComplexDouble" if input.array.dtype.kind == "c" else "Double"
     if input.array.dtype.name not in ("float64", "complex128"):
         raise RuntimeError(f"the base given to float_power_ has dtype {dtypes.of(input.array.dtype).scalar} but the operation's "

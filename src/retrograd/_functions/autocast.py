@@ -148,12 +148,12 @@ _thread: Final = _Thread()
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Does autocast cast for the device?"""
+    """Does autocast cast for device_type?"""
     return _thread.enabled.get(dtypes.device(device_type).type, False)
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
-    """Switch it; set_autocast_enabled(enabled) means "cuda"."""
+    """Switch it for device_type; set_autocast_enabled(enabled) means "cuda"."""
     if enabled is None:
         device_type, enabled = "cuda", device_type
     kind = dtypes.device(device_type).type
@@ -170,7 +170,7 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
-    """What autocast casts to: bfloat16 on the CPU, else float16, unless set otherwise."""
+    """What autocast casts to on device_type: bfloat16 on the CPU, else float16, unless set otherwise."""
     kind = dtypes.device(device_type).type
     if kind == "meta":
         raise RuntimeError("unsupported scalarType")
@@ -179,7 +179,7 @@ def get_autocast_dtype(device_type: str) -> dtypes.dtype:
 
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
-    """Set what autocast casts to."""
+    """Set what autocast casts to on device_type."""
     _thread.dtypes[dtypes.device(device_type).type] = dtype
 
 
@@ -214,7 +214,7 @@ def is_autocast_cache_enabled() -> bool:
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Keep them, or not."""
+    """Keep casts of parameters while autocast is on (enabled), or not."""
     _thread.cached = bool(enabled)
 
 

@@ -1,4 +1,11 @@
-"""Comparisons, logic and bits: torch.eq, torch.isnan, torch.logical_and, ...; bool results, no gradients."""
+"""Comparisons, logic and bits: torch.eq, torch.isnan, torch.logical_and, ...; bool results, no gradients.
+
+rtol, atol      close means |input - other| <= atol + rtol * |other|
+equal_nan       True: NaN equals NaN
+elements        what is looked up in test_elements, one by one
+assume_unique   True: no value comes twice, which changes no result
+invert          True: what is not in test_elements
+"""
 from __future__ import annotations
 
 from typing import Any

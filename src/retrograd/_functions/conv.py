@@ -1,4 +1,7 @@
-"""Convolutions: torch.conv1d, F.conv_transpose2d, F.unfold, ..."""
+"""Convolutions: torch.conv1d, F.conv_transpose2d, F.unfold, ...
+
+transposed   True: the transposed convolution, with a weight (in, out / groups, ...)
+"""
 from __future__ import annotations
 
 from typing import Any

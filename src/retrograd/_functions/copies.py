@@ -202,8 +202,9 @@ def cuda(input: Any, device: Any = None, non_blocking: Any = False) -> Any:
 def new(
     input: Any, *args: Any, size: Any = None, data: Any = None, other: Any = None, storage: Any = None, device: Any = None,
 ) -> Any:
-    """A tensor of input's dtype: new(sizes...), uninitialised, or new(data), a sequence, an array or a tensor, whose memory it
-    shares.  Older than new_tensor and new_empty, which are clearer: new(2) has two elements, new([2]) one.
+    """A tensor of input's dtype: new(sizes...) or new(size=...), uninitialized, or new(data), of a sequence, an
+    array, a tensor (other=) or a storage (storage=), whose memory it shares.  Older than new_tensor and new_empty, which are
+    clearer: new(2) has two elements, new([2]) one.
     """
     dtypes.check_device(device)
     if not args:

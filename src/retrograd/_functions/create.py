@@ -1,4 +1,12 @@
-"""Making tensors from a size: torch.zeros, full, arange, rand, ..."""
+"""Making tensors from a size: torch.zeros, full, arange, rand, ...
+
+size         lengths of the dimensions, ints or one sequence of them; RuntimeError if negative
+stride       elements of memory from one to the next, for each dimension
+start, step  the first number and the difference; `end` counts as well in range, and not in arange
+col          how many columns
+offset       which diagonal: 0 the main one, above it if positive
+increasing   True: powers rise from left to right
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Decompositions of matrices: torch.linalg.cholesky, qr, svd, eigh and the older torch.svd, torch.qr."""
+"""Decompositions of matrices: torch.linalg.cholesky, qr, svd, eigh and the older torch.svd, torch.qr.
+
+upper        True: the upper triangle U with A = U^H U; False: the lower, L with A = L L^H
+some         True: the reduced form; False: square factors
+compute_uv   False: zeros in the place of U and V
+"""
 
 from __future__ import annotations
 
@@ -99,7 +104,13 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
 
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: Any = None, out: Any = None) -> Any:
     """The singular value decomposition (U, S, Vh) with A = U diag(S) Vh; S is in descending order."""
+    no_driver(driver)
     return LINALG_SVD(decomp.svd(matrices(A, "linalg.svd"), full_matrices, "linalg.svd"))
+
+
+def no_driver(driver: Any) -> None:
+    if driver is not None:
+        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
@@ -118,8 +129,8 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
     """The singular values (..., min(m, n)) of (..., m, n), in descending order."""
-    x = matrices(A, "linalg.svd")
-    return decomp.svd(x, False, "linalg.svd")[1]
+    no_driver(driver)
+    return decomp.svd(matrices(A, "linalg.svd"), False, "linalg.svd")[1]
 
 
 def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:

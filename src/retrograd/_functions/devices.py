@@ -1,4 +1,9 @@
-"""Where a tensor lives and how: on the CPU, dense, in memory that nobody pins."""
+"""Where a tensor lives and how: on the CPU, dense, in memory that nobody pins.
+
+size             lengths of the dimensions
+stride           steps of the dimensions, in elements of memory
+storage_offset   where in memory the first element is
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -61,12 +66,12 @@ def pin_memory(input: Any, device: Any = None) -> Any:
 
 
 def record_stream(input: Any, s: Any) -> None:
-    """RuntimeError: there are no streams."""
+    """RuntimeError, whatever s is: there are no streams."""
     raise RuntimeError("record_stream(): tensors on the CPU have no streams")
 
 
 def to_dense(input: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-    """Itself (in another dtype): all tensors are dense."""
+    """Itself (in another dtype): all tensors are dense, whatever masked_grad says."""
     return input if dtype is None else input.to(dtype)
 
 
@@ -84,7 +89,7 @@ def new_empty_strided(input: Any, size: Any, stride: Any, dtype: Any = None, lay
 
 
 def dim_order(input: Any, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dims from the outermost in memory to the innermost."""
+    """The dims from the outermost in memory to the innermost.  ambiguity_check is accepted without effect."""
     strides = input.array.strides
     return tuple(int(d) for d in sorted(range(len(strides)), key=lambda d: (-strides[d], d)))
 

@@ -1,4 +1,8 @@
-"""How far two vectors are apart, and losses made of that: F.cosine_similarity, F.triplet_margin_loss, ..."""
+"""How far two vectors are apart, and losses made of that: F.cosine_similarity, F.triplet_margin_loss, ...
+
+eps    added to differences or norms, against division by zero
+swap   True: take |p - n| where that is smaller than |a - n|
+"""
 from __future__ import annotations
 
 import math

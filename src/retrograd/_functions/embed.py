@@ -72,7 +72,7 @@ def embedding(
 
 
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
-    """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
+    """Scale the rows that indices name and that are longer than max_norm, in place and outside the graph."""
     if type(max_norm) is not float or type(norm_type) is not float:
         (_, _, max_norm, norm_type), _ = fitted("embedding_renorm_", FUNCTIONS["embedding_renorm_"],
                                                 (input, indices, max_norm, norm_type), {})

@@ -1,4 +1,8 @@
-"""What order decides: torch.max, torch.argmin, torch.median, torch.quantile, ... and the methods of the same names."""
+"""What order decides: torch.max, torch.argmin, torch.median, torch.quantile, ... and the methods of the same names.
+
+q               shares of the elements, in [0, 1]: a number or a 1-dim tensor
+interpolation   what lies between two elements: 'linear', 'lower', 'higher', 'midpoint' or 'nearest'
+"""
 from __future__ import annotations
 
 import builtins

@@ -317,7 +317,7 @@ def buffer_of(obj: Any) -> Any:
 
 
 def from_numpy(ndarray: Any) -> Any:
-    """A tensor on the array's memory.  TypeError for dtypes that tensors lack, ValueError for negative strides."""
+    """A tensor on the memory of ndarray.  TypeError for dtypes that tensors lack, ValueError for negative strides."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {dtypes.typename(ndarray)})")
     array = dtypes.canonical(np.asarray(ndarray))
@@ -340,7 +340,10 @@ def check_strides(array: Any) -> None:
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor on the memory of any object that speaks DLPack; BufferError for a tensor that requires grad or is conjugated."""
+    """A tensor on the memory of ext_tensor, any object that speaks DLPack; copy=True: on memory of its own.
+
+    BufferError for a tensor that requires grad or is conjugated.
+    """
     dtypes.check_device(device)
     if isinstance(ext_tensor, TensorBase):
         check_export(ext_tensor)
@@ -376,7 +379,7 @@ class Writable:
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
-    """A 1-D tensor on the memory of a buffer."""
+    """A 1-D tensor of count elements (-1: all) on the memory of a buffer, from byte offset on."""
     want = dtypes.to_numpy(dtype, "frombuffer")
     view = buffer_of(buffer)
     if view is None:
@@ -400,7 +403,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-    """A 0-dim tensor of one number, in the default dtype."""
+    """A 0-dim tensor of one number, s, in the default dtype."""
     dtypes.check_device(device)
     dtypes.check_long(s)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "scalar_tensor")

@@ -1,4 +1,14 @@
-"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ..."""
+"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ...
+
+index         positions along dim, int64; out of range they raise, and only index_fill and put count negative ones from the end
+indices       a tuple of index tensors, one for each dimension
+value         the number, or 0-dim tensor, that is written
+accumulate    True: add where False overwrites
+reduce        what becomes of values that meet; of scatter "add" or "multiply", of index_reduce "prod", "mean", "amax", "amin"
+include_self  False: the elements written to do not count themselves
+sparse_grad   accepted; gradients are dense
+as_tuple      True: a tensor of positions for each dimension instead of one (count, dims)
+"""
 from __future__ import annotations
 
 from typing import Any

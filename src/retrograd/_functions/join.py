@@ -1,4 +1,13 @@
-"""Joining and splitting: torch.cat, stack, split, chunk, meshgrid, ..."""
+"""Joining and splitting: torch.cat, stack, split, chunk, meshgrid, ...
+
+tensors                 a sequence of tensors
+tensor                  the tensor to split
+with_replacement        True: an element may be chosen again
+indices_or_sections     how many equal parts, or the positions where parts begin
+split_size_or_sections, split_size   length of each part (the last may be shorter), or a list of all lengths
+split_sizes             the lengths of all parts
+chunks                  how many parts at most
+"""
 from __future__ import annotations
 
 import itertools
@@ -373,7 +382,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """Running integral along dim by the trapezoidal rule, over places x or steps dx."""
+    """Running integral of y along dim by the trapezoidal rule, over places x or steps dx."""
     if isinstance(dx, complex):
         raise RuntimeError("cumulative_trapezoid: Currently, we only support dx as a real number.")
     at = dim_of(dim, y.array.ndim)

@@ -1,4 +1,11 @@
-"""Norms, inverses, equations, determinants of matrices: torch.linalg.inv, solve, lstsq, det, ..."""
+"""Norms, inverses, equations, determinants of matrices: torch.linalg.inv, solve, lstsq, det, ...
+
+A               (..., m, n) one matrix or a batch
+rcond           singular values up to rcond times the largest count as zero
+upper           the triangle that is read
+transpose       True: solve with the transposed A
+unitriangular   True: the diagonal counts as ones and is not read
+"""
 
 from __future__ import annotations
 

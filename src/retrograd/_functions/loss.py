@@ -2,6 +2,12 @@
 
 `reduction` "none" keeps every element, "mean" and "sum" give one number; `size_average` and `reduce` are its deprecated
 forms.
+
+pos_weight   factor of the positive term, one that broadcasts with the target
+log_target   True: the target holds log-probabilities
+log_input    True: the input is the logarithm of the rate
+full         True: add Stirling's approximation of log(target!)
+eps          added inside the logarithm of a rate
 """
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The memory that a tensor shows: strides, storage, and taking other memory."""
+"""The memory that a tensor shows: strides, storage, and taking other memory.
+
+tensor                         another tensor
+sizes                          lengths of the dimensions
+storage_offset                 where in the storage the first element is
+size                           lengths of the dimensions
+stride                         steps of the dimensions, in elements
+"""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,9 @@
-"""Normalisation: F.layer_norm, F.batch_norm, F.group_norm, F.instance_norm, F.rms_norm, F.normalize, ..."""
+"""Normalisation: F.layer_norm, F.batch_norm, F.group_norm, F.instance_norm, F.rms_norm, F.normalize, ...
+
+running_mean, running_var   (C,) statistics to use or, in training, to move; None: none are kept
+normalized_shape            sizes of the last dimensions
+N, C, HxW, group            samples, channels, elements of a channel, groups of channels
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,17 @@
-"""Sorting and what follows from it: torch.sort, topk, unique, searchsorted, bincount, ..."""
+"""Sorting and what follows from it: torch.sort, topk, unique, searchsorted, bincount, ...
+
+descending         True: the largest first
+stable             True: equal elements keep their order
+minlength          how many counts there are at least
+out_int32          True: int32 instead of int64
+right              True: behind equal values; False: before them
+sorted_sequence    values in ascending order along the last dim
+sorter             the order that sorts sorted_sequence, if it is not sorted
+largest            False: the smallest
+sorted             True: the results in order
+return_inverse     True: also where in the result each element went
+return_counts      True: also how often each came
+"""
 from __future__ import annotations
 
 from typing import Any

@@ -69,7 +69,7 @@ def paired(amounts: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """F.pad with a constant."""
+    """F.pad with a constant, value."""
     amounts = tuple(int(p) for p in pad)
     if len(amounts) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(amounts)}")

@@ -1,4 +1,7 @@
-"""Functions applied element by element: torch.exp, torch.clamp, torch.where, ... and the methods of the same names."""
+"""Functions applied element by element: torch.exp, torch.clamp, torch.where, ... and the methods of the same names.
+
+posinf, neginf   what replaces the infinities; None: the dtype's largest and lowest number
+"""
 from __future__ import annotations
 
 from collections.abc import Callable

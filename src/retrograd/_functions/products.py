@@ -1,4 +1,12 @@
-"""Products of vectors and matrices: torch.matmul, addmm, linear, kron, cross, cdist, multi_dot."""
+"""Products of vectors and matrices: torch.matmul, addmm, linear, kron, cross, cdist, multi_dot.
+
+a, b                the two factors: matrices, batches of them, or vectors
+out_dtype           NotImplementedError, as in PyTorch on the CPU
+mat2, vec, vec2     the second factor
+tensor              the second vector
+matrices            two or more
+compute_mode        accepted without effect; ValueError for other names than PyTorch's three
+"""
 
 from __future__ import annotations
 

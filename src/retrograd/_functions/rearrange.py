@@ -1,4 +1,11 @@
-"""Copies that only move numbers: torch.repeat_interleave, tile, roll, flip, tril, diag, ..."""
+"""Copies that only move numbers: torch.repeat_interleave, tile, roll, flip, tril, diag, ...
+
+offset        which diagonal: 0 the main one, above it if positive
+start, length   the first position and how many
+output_size   the sum of the repeats, which saves computing it
+shifts        by how many places, one for each of dims
+dims          dimensions, or of tile how often each is repeated
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Sums, means, norms, moments: torch.sum, torch.std, torch.cumsum, ... and the methods of the same names."""
+"""Sums, means, norms, moments: torch.sum, torch.std, torch.cumsum, ... and the methods of the same names.
+
+correction          the mean is over n - correction: 1 unbiased, 0 of the population; None: 1
+unbiased            True: correction 1; False: 0
+fweights, aweights  (observations,) how often each counts (int), and its weight
+"""
 from __future__ import annotations
 
 import math

@@ -78,7 +78,7 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 
 def fill_diagonal_(input: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """In place: a number along the main diagonal; with wrap again and again down a tall matrix."""
+    """In place: fill_value, a number, along the main diagonal; with wrap again and again down a tall matrix."""
     sizes = input.array.shape
     if len(sizes) < 2:
         raise RuntimeError("dimensions must larger than 1")

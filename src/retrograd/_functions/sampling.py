@@ -1,6 +1,10 @@
 """Random numbers: torch.randint, normal, bernoulli, and Tensor.uniform_, normal_, ...
 
 The same numbers from a seed as PyTorch's on a CPU.  What was drawn gives its parameters a gradient of zero.
+
+mean, std       of the normal distribution; of log_normal_ that of the logarithm
+median, sigma   where the Cauchy distribution has its peak, and how wide it is
+replacement     True: a category may be drawn again
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""Shapes: views (view, transpose, expand, ...)."""
+"""Shapes: views (view, transpose, expand, ...).
+
+size             lengths of the dimensions
+stride           steps of the dimensions, in elements of memory
+sizes            lengths of the dimensions, ints or one sequence; of reshape one may be -1
+tensors          one or more
+dim0, dim1       the two dimensions
+axis0, axis1     NumPy's names of the two
+offset           which diagonal: 0 the main one, above it if positive
+implicit         accepted without effect
+dimension        the dimension that windows are taken of
+"""
 
 from __future__ import annotations
 

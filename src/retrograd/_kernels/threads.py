@@ -34,7 +34,7 @@ def pools() -> Any:
 
 
 def set_num_threads(number: Any, /) -> None:
-    """Let matrix products, convolutions and recurrent layers use that many threads, in this process, from now on.
+    """Let matrix products, convolutions and recurrent layers use `number` threads, in this process, from now on.
 
     BLAS is set through threadpoolctl; without it, this warns.  RuntimeError unless n is a positive integer.
     https://pytorch.org/docs/stable/generated/torch.set_num_threads.html

@@ -69,12 +69,12 @@ def _common(a: Any, b: Any, found: Any) -> Any:
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two numbers, of the wider of their types."""
+    """The larger of two numbers a and b, of the wider of their types."""
     return _common(a, b, max(a, b))
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, of the wider of their types."""
+    """The smaller of two numbers a and b, of the wider of their types."""
     return _common(a, b, min(a, b))
 
 
@@ -103,19 +103,19 @@ def sym_fresh_size(expr: Any) -> Any:
 
 
 def sym_constrain_range(size: Any, *, min: int | None = None, max: int | None = None) -> None:
-    """RuntimeError for a number out of the range."""
+    """RuntimeError for a number, size, outside [min, max]."""
     low, high = -2**63 if min is None else min, 2**63 - 1 if max is None else max
     if not low <= size <= high:
         raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
 
 
 def sym_constrain_range_for_size(size: Any, *, min: int | None = None, max: int | None = None) -> None:
-    """The same of a size."""
+    """sym_constrain_range(size, min=, max=) of a length."""
     sym_constrain_range(size, min=0 if min is None else min, max=max)
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly detection: torch.autograd.set_detect_anomaly."""
+    """torch.autograd.set_detect_anomaly(enabled, check_nan)."""
     set_anomaly(enabled, check_nan)
 
 

@@ -246,7 +246,7 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both fit in by PyTorch's rules: a float wins over every integer, whatever its size."""
+    """The smallest dtype that type1 and type2 fit in by PyTorch's rules: a float wins over every integer, whatever its size."""
     a, b = _check("promote_types", "type1", 1, type1), _check("promote_types", "type2", 2, type2)
     if a is b:
         return a
@@ -558,14 +558,14 @@ class _Constant:
 
 
 class layout(_Constant):
-    """How a tensor is stored: always torch.strided; the others are names that programs compare with."""
+    """How a tensor is stored: always torch.strided; the others are there by name, for programs that compare."""
 
     __module__ = "retrograd"
     __slots__ = ()
 
 
 class memory_format(_Constant):
-    """The order of a tensor's dimensions in memory."""
+    """The order of a tensor's dimensions in memory, by name."""
 
     __module__ = "retrograd"
     __slots__ = ()

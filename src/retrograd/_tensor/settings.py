@@ -47,7 +47,7 @@ def positive(n: Any, function: str) -> int:
 
 
 def set_num_interop_threads(int: Any) -> None:
-    """Kept; operations run one after the other."""
+    """int is kept; operations run one after the other."""
     Settings.interop = positive(int, "set_num_interop_threads")
 
 
@@ -57,7 +57,7 @@ def get_num_interop_threads() -> int:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Kept: there are no others."""
+    """mode and warn_only are kept: there are no other algorithms."""
     if not isinstance(mode, bool):
         raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
     Settings.deterministic, Settings.warn_only = mode, bool(warn_only)
@@ -77,7 +77,7 @@ DEBUG = ("default", "warn", "error")
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """use_deterministic_algorithms by number or name: 0 "default", 1 "warn", 2 "error"."""
+    """use_deterministic_algorithms by debug_mode, a number or name: 0 "default", 1 "warn", 2 "error"."""
     if isinstance(debug_mode, str):
         if debug_mode not in DEBUG:
             raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
@@ -94,7 +94,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Kept: matrix products of float32 are always computed in float32."""
+    """precision is kept: matrix products of float32 are always computed in float32."""
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
     Settings.precision = precision
@@ -106,12 +106,12 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: tiny numbers cannot be flushed to zero here."""
+    """False, whatever mode is: tiny numbers cannot be flushed to zero here."""
     return False
 
 
 def set_warn_always(b: bool) -> None:
-    """Kept: our warnings come as often as Python's filters let them."""
+    """b is kept: our warnings come as often as Python's filters let them."""
     said.always = bool(b)
 
 
@@ -137,7 +137,7 @@ def get_default_device() -> dtypes.device:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Old form of set_default_dtype: takes torch.FloatTensor, torch.DoubleTensor, ... or the name of one."""
+    """Old form of set_default_dtype: t is torch.FloatTensor, torch.DoubleTensor, ... or the name of one."""
     kinds = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
     found = kinds.get(name.removesuffix("Tensor"))
@@ -160,8 +160,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
                plans    how many variants are kept (8)
     fullgraph  RuntimeError, with the reason, instead of an eager run
 
-    Usable as a decorator, with or without arguments.  `explain()` of the result says what it does.  Everything else is
-    accepted and changes nothing.
+    Usable as a decorator, with or without arguments.  `explain()` of the result says what it does.  disable=True gives
+    model itself; recompile_limit is another name of the option plans.  dynamic, backend (one that is known), name,
+    isolate_recompiles and shapes_spec change nothing.
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")

@@ -9,7 +9,7 @@ from .dtypes import typename
 
 
 class Size(tuple[int, ...]):
-    """Size([2, 3]).  Slices, sums and multiples are Sizes too."""
+    """Size([2, 3]) of a sequence of ints, sizes.  Slices, sums and multiples are Sizes too."""
 
     __module__ = "retrograd"
 

@@ -459,7 +459,7 @@ class Methods(TensorBase):
     def digamma_(self) -> Tensor:
         """In place: digamma."""
     def dim_order(self, ambiguity_check: _bool = False) -> tuple[_int, ...]:
-        """The dims from the outermost in memory to the innermost."""
+        """The dims from the outermost in memory to the innermost.  ambiguity_check is accepted without effect."""
     def dist(self, other: Tensor, p: Number = 2) -> Tensor:
         """The p-norm of input - other, which broadcast."""
     @overload
@@ -558,7 +558,7 @@ class Methods(TensorBase):
     @overload
     def fill_(self, value: Number) -> Tensor: ...
     def fill_diagonal_(self, fill_value: Number, wrap: _bool = False) -> Tensor:
-        """In place: a number along the main diagonal; with wrap again and again down a tall matrix."""
+        """In place: fill_value, a number, along the main diagonal; with wrap again and again down a tall matrix."""
     def fix(self) -> Tensor:
         """Round towards 0; in the dtype of input."""
     def fix_(self) -> Tensor:
@@ -578,12 +578,12 @@ class Methods(TensorBase):
         """In float32."""
     @overload
     def float_power(self, exponent: Tensor) -> Tensor:
-        """pow in float64."""
+        """input ** exponent in float64, or complex128."""
     @overload
     def float_power(self, exponent: Number) -> Tensor: ...
     @overload
     def float_power_(self, exponent: Tensor) -> Tensor:
-        """In place: float_power; of float64 and complex128 only."""
+        """In place: input ** exponent; of float64 and complex128 only."""
     @overload
     def float_power_(self, exponent: Number) -> Tensor: ...
     def floor(self) -> Tensor:
@@ -1102,7 +1102,7 @@ class Methods(TensorBase):
     def negative_(self) -> Tensor:
         """In place: input = -input."""
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
-        """A tensor of input's dtype: new(sizes...), uninitialised, or new(data), a sequence, an array or a tensor, whose memory it shares.  Older than new_tensor and new_empty, which are clearer: new(2) has two elements, new([2]) one."""
+        """A tensor of input's dtype: new(sizes...) or new(size=...), uninitialized, or new(data), of a sequence, an array, a tensor (other=) or a storage (storage=), whose memory it shares.  Older than new_tensor and new_empty, which are clearer: new(2) has two elements, new([2]) one."""
     @overload
     def new_empty(
         self, size: Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None,
@@ -1254,7 +1254,7 @@ class Methods(TensorBase):
     def reciprocal_(self) -> Tensor:
         """In place: input = 1 / input."""
     def record_stream(self, s: Any) -> None:
-        """RuntimeError: there are no streams."""
+        """RuntimeError, whatever s is: there are no streams."""
     def reinforce(self, *args: Any, **kwargs: Any) -> Tensor:
         """torch.reinforce."""
     def relu(self) -> Tensor:
@@ -1557,7 +1557,7 @@ class Methods(TensorBase):
         memory_format: _memory_format | None = None,
     ) -> Tensor: ...
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
-        """Itself (in another dtype): all tensors are dense."""
+        """Itself (in another dtype): all tensors are dense, whatever masked_grad says."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
         """Named tuple (values, indices): the k greatest (or smallest) along dim, in order."""
     def trace(self) -> Tensor:

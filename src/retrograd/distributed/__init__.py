@@ -11,7 +11,8 @@ op               a ReduceOp: SUM by default, AVG, PRODUCT, MIN, MAX, ...
 src, dst         a rank of the world
 group_src, group_dst   the same as a rank of the group; ValueError for both
 tag              a number that a send and its recv share
-input, output    tensors of this rank: what it sends, what it gets
+input            what this rank sends
+output           where it puts what it gets
 input_tensor     what this rank sends
 output_split_sizes, input_split_sizes   length along dim 0 of each rank's part; None: equal parts
 obj, object_list  anything that pickle takes.  Unpickling runs code: receive from ranks that you trust
@@ -21,11 +22,13 @@ backend          "mpi" or "gloo", which both mean MPI; None: that of the default
 pg_options, device_id, device_ids   accepted without effect
 group_name, group_desc   what messages call the group
 parent_pg        the group to split; None: the default one
-world_size, rank   how many processes there are, and which of them this one is
+world_size       how many processes there are
+rank             which of them this one is, from 0
 key              a str
 value, values    str or bytes
 asyncOp          accepted without effect
-group_rank, global_rank   a rank of the group, a rank of the world
+group_rank       a rank of the group
+global_rank      a rank of the world
 """
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ betas            weights of the past in the running means of grad and grad**2; V
 eps              added to denominators; ValueError if negative
 weight_decay     adds weight_decay * p to the gradient; ValueError if negative
 maximize         True: steps go up the gradient
-foreach, fused   accepted with PyTorch's checks; they choose among its kernels
+foreach, fused   accepted with PyTorch's checks, and without effect: they choose among its kernels
 capturable       for CUDA graphs: step() raises with True, as in PyTorch on the CPU
 differentiable   True: step() is recorded, so that gradients flow through it
 """

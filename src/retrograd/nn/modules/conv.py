@@ -1,6 +1,7 @@
 """Convolutions.  N batch, C channels, L/H/W/D space; inputs may lack the batch dimension.
 
-in_channels, out_channels   C of the input and of the output
+in_channels      C of the input
+out_channels     C of the output
 kernel_size      extent of the kernel; this and the next four: one int for all spatial dimensions, or a tuple of one for each
 stride           step of the kernel from window to window; a transposed convolution moves its inputs as far apart
 padding          zeros added at both ends of each spatial dimension; a transposed convolution cuts as many off its output

@@ -1,6 +1,6 @@
 """Dropout: in training, each element (or channel) becomes zero with probability p, and the others are multiplied by 1/(1-p).
 
-p   ValueError unless it lies between 0 and 1
+p   probability that an element (or channel) becomes zero, in [0, 1]
 """
 from __future__ import annotations
 

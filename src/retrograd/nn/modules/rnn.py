@@ -13,7 +13,7 @@ nonlinearity    'tanh' or 'relu'
 num_chunks      how many gates of H rows the weights hold
 input           (T, B, I), or what a packed sequence holds: (steps, I)
 batch_sizes     of a packed sequence: how many samples have each step; None: no packed sequence
-hidden, hx      h (layers, B, P), or of an LSTM the pair of it and c (layers, B, H)
+hidden, hx      h (layers, B, P), or of an LSTM the pair of it and c (layers, B, H); of a cell (B, H), or two
 expected_hidden_size, msg   the shape that hx must have, and the text of the RuntimeError otherwise
 permutation     order of the batch; None: as it is
 """

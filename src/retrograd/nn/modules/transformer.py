@@ -11,9 +11,14 @@ layer_norm_eps       eps of the layer norms
 batch_first          True: (N, S, E); False: (S, N, E)
 norm_first           True: x + f(norm(x)); False: norm(x + f(x))
 bias                 False: linear maps and norms without biases
-src, tgt, memory     (S, N, E) source, (T, N, E) target, and (S, N, E) the encoder's output, which the decoder attends to
-mask, src_mask, tgt_mask, memory_mask   (S, S), (S, S), (T, T) and (T, S), or N nhead of them: True or -inf blocks attention
-src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask   (N, S), (N, T) and (N, S): True or -inf marks padding
+src                  (S, N, E) the source
+tgt                  (T, N, E) the target
+memory               (S, N, E) the encoder's output, which the decoder attends to
+mask, src_mask       (S, S), or N nhead of them: True or -inf blocks attention
+tgt_mask             (T, T), or N nhead of them: the same among targets
+memory_mask          (T, S), or N nhead of them: the same from targets to memory
+src_key_padding_mask, memory_key_padding_mask   (N, S): True or -inf marks padding
+tgt_key_padding_mask   (N, T): the same
 is_causal, src_is_causal, tgt_is_causal, memory_is_causal   True: that mask is causal; None: see if it is
 sz                   T, the length
 """

@@ -3,7 +3,8 @@
 A pruned parameter `weight` lives on as `weight_orig`; the buffer `weight_mask` says what is kept; before each call of the
 module, a hook makes `weight` of both.  https://pytorch.org/docs/stable/nn.html#utilities
 
-module, name        whose parameter is pruned, and what it is called
+module              whose parameter is pruned
+name                what that parameter is called, such as 'weight'
 t                   the tensor to prune
 default_mask        1 or 0 for each element of t: what earlier prunings left
 importance_scores   of t's shape: numbers to judge by instead of t's; None: t itself
