@@ -28,7 +28,7 @@ NO_FAST_PATH = (
     "Transformer layers compute the same in inference as in training; PyTorch's fast path sets padded positions to 0"
     " and mistakes an additive mask for a boolean one"
 )
-MISLEADING = "PyTorch's message is misleading; ours names the cause"
+MISLEADING = "Some of PyTorch's messages are misleading; ours name the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
@@ -41,7 +41,7 @@ GENERAL: tuple[str, ...] = (
     "tensors, have gradients: the real part; in PyTorch backward raises",
     "A numpy.complex64 beside a tensor is complex, and full and fill_ refuse it; PyTorch drops its imaginary part",
     "torch.fft of an empty batch is empty; in PyTorch MKL raises. "
-    "If the out= of ihfftn over one dim has another precision, the error names both dtypes the other way round",
+    "If the out= of ihfftn over one dim has another precision, the error swaps the two dtypes",
     "inv_ex and solve_ex are nan where the matrix is singular; LAPACK leaves infinities there. cholesky_inverse takes the "
     "diagonal of the factor as it is, LAPACK the real part of its inverse",
     "cholesky_solve is two triangular solves: what lies beyond the factor's triangle has no gradient",
@@ -54,6 +54,7 @@ GENERAL: tuple[str, ...] = (
     "function modes",
     "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
     "is_autocast_cpu_enabled and similar functions do not warn that they are deprecated",
+    "Tensor.dim_order accepts ambiguity_check and checks nothing; PyTorch raises where several orders are possible",
     "torch.distributed uses MPI in place of gloo. Slices are reduced in place, where gloo writes to other elements. "
     "gather of complex tensors, uneven all_to_all, int16 and sums of bools work, unlike in gloo. 16-bit floats are "
     "summed in float32",
@@ -105,7 +106,7 @@ GENERAL: tuple[str, ...] = (
     "internal error",
     "The random numbers that a layer draws do not depend on the strides of its input",
     "A layer with nothing to compute (no images, classes or windows) has zero gradients; PyTorch gives nan, an error"
-    " or uninitialised memory",
+    " or uninitialized memory",
     "In half precision logsumexp and logcumsumexp accumulate in float32, Muon's Newton-Schulz steps sum in another "
     "order, and addr, addbmm, logit and logspace round at other places",
     "When an optimizer updates float64 parameters, a learning rate in a float32 tensor acts like a Python number. "
@@ -186,7 +187,7 @@ GENERAL: tuple[str, ...] = (
     "A convolution of an input without channels returns the bias in every output channel; PyTorch's result has no "
     "channels, and its bias gets no gradient",
     "Circular padding together with cropping repeats what cropping leaves, and is refused if it leaves nothing; "
-    "PyTorch reads uninitialised memory",
+    "PyTorch reads uninitialized memory",
     "A transposed convolution of a non-empty batch is refused if its result would have no elements; in float32 "
     "PyTorch accepts it where oneDNN computes it",
     "mode returns the index of the last element with the most frequent value; with more than 16 elements, PyTorch's "
