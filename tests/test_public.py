@@ -14,10 +14,6 @@ from tools import parameters
 from tools.public_names import PLACES, names
 
 ALL_OURS = {"retrograd.microscope"}            # PyTorch has nothing of that name
-TERSE = {f"retrograd.{place}" for place in """
-    amp compiler futures fx hub library onnx overrides profiler serialization signal.windows testing utils.benchmark
-    utils.checkpoint utils.flop_counter utils.tensorboard
-""".split()}                                   # where some parameters are not explained
 
 
 # Public here, not (or not there) in PyTorch.
@@ -50,7 +46,7 @@ def test_each_public_name_has_a_docstring(place: str) -> None:
 
 
 # Of the microscope's, tests/microscope/test_api_page.py asks more.
-@pytest.mark.parametrize("place", [place for place in PLACES if place not in ALL_OURS | TERSE])
+@pytest.mark.parametrize("place", [place for place in PLACES if place not in ALL_OURS])
 def test_each_parameter_of_a_public_name_is_explained(place: str) -> None:
     assert parameters.unsaid(place) == []
 

@@ -29,8 +29,9 @@ LAYERS = {f"retrograd._functions.{functions}": f"retrograd.nn.modules.{layers}" 
 }.items()}
 # Made and called by us alone.
 NOT_CALLED = {
-    "Node.visit", "Node.push", "Node.late", "Node.backward", "ProcessGroup", "ProcessGroup.operation", "ProcessGroup.run",
-    "ProcessGroup.tell", "ProcessGroup.what", "ProcessGroup.compare", "ProcessGroup.start", "Work",
+    "CheckpointFunction.backward", "CheckpointFunction.forward", "Node.backward", "Node.late", "Node.push", "Node.visit",
+    "ProcessGroup", "ProcessGroup.compare", "ProcessGroup.operation", "ProcessGroup.run", "ProcessGroup.start",
+    "ProcessGroup.tell", "ProcessGroup.what", "Work",
 }
 
 

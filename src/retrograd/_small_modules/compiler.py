@@ -93,7 +93,10 @@ def is_exporting() -> bool:
 
 
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """fn itself, which no plan contains: what calls it runs eagerly, unless Python runs anyway."""
+    """fn itself, which no plan contains: what calls it runs eagerly, unless Python runs anyway.
+
+    recursive and reason are accepted without effect.
+    """
     def marked(f: Any) -> Any:
         if not callable(f):
             raise AssertionError("fn must be callable")
@@ -118,12 +121,14 @@ def assume_constant_result(fn: Any) -> Any:
 
 def substitute_in_graph(original_fn: Any, *, can_constant_fold_through: bool = False, skip_signature_check: bool = False,
                         is_embedded_type: bool = False) -> Callable[[Any], Any]:
-    """A decorator that changes nothing."""
+    """A decorator that changes nothing, whatever original_fn, can_constant_fold_through, skip_signature_check and
+    is_embedded_type say.
+    """
     return lambda fn: fn
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Names that compile(backend=) takes; all of them mean the same."""
+    """Names that compile(backend=) takes, and all mean the same; exclude_tags=None adds the experimental ones."""
     return sorted(backends.names) if exclude_tags is None else list(backends.LISTED)
 
 
@@ -138,9 +143,10 @@ def reset() -> None:
 
 
 class set_stance:
-    """What compiled functions do: "default", "force_eager", "eager_on_recompile" or "fail_on_recompile".
+    """What compiled functions do, the stance: "default", "force_eager", "eager_on_recompile" or "fail_on_recompile".
 
     It holds from here on, or within `with`, or while the function runs that it decorates.
+    skip_guard_eval_unsafe and force_backend have no effect.
     """
 
     def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> None:

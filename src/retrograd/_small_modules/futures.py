@@ -56,11 +56,11 @@ class Future(Generic[T]):
         return self._result
 
     def set_result(self, result: Any) -> None:
-        """Here it is: those who wait go on, callbacks run on this thread."""
+        """Here is the result: those who wait go on, callbacks run on this thread."""
         self._finish(result, None)
 
     def set_exception(self, result: Any) -> None:
-        """Those who wait get this error."""
+        """Those who wait get the error `result`."""
         assert isinstance(result, Exception), f"{result} is of type {type(result)}, not an Exception."
         self._finish(None, result)
 
@@ -112,7 +112,7 @@ class Future(Generic[T]):
 
 
 def collect_all(futures: Iterable[Future[Any]]) -> Future[list[Future[Any]]]:
-    """A Future of the list of these, done when all are."""
+    """A Future of the list of these futures, done when all are."""
     given = list(futures)
     made: Future[list[Future[Any]]] = Future()
     lock, left = threading.Lock(), [len(given)]
@@ -138,5 +138,5 @@ def collect_all(futures: Iterable[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Iterable[Future[Any]]) -> list[Any]:
-    """The results of all, or the first error."""
+    """The results of all futures, or the first error."""
     return [future.wait() for future in collect_all(futures).wait()]

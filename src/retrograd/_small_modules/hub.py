@@ -71,7 +71,7 @@ def get_dir() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Set the folder of downloads, for this process."""
+    """Set the folder of downloads to d, for this process."""
     global _dir
     _dir = os.path.expanduser(d)
 
@@ -109,6 +109,7 @@ def load_state_dict_from_url(
 
     check_hash  the name ends in -HASH_REGEX.ext: compare when fetching, as download_url_to_file does
     file_name   its name in model_dir, else the one in url
+    progress    accepted, and not shown; map_location, weights_only: as torch.load has them
     A zip of one file is unpacked beside it, and that file is loaded.
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
@@ -148,7 +149,9 @@ def load(
     repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = "check", force_reload: bool = False,
     verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
 ) -> Any:
-    """What the function `model` of hubconf.py in a folder gives for the arguments; source must be "local".
+    """What the function `model` of hubconf.py in the folder repo_or_dir gives for the arguments; source must be "local".
+
+    trust_repo, force_reload, verbose and skip_validation are about fetching, and have no effect.
 
     https://pytorch.org/docs/stable/hub.html#torch.hub.load
     """

@@ -1,6 +1,22 @@
 """torch.library: operators that programs define, with derivatives and names in torch.ops.
 
 https://pytorch.org/docs/stable/library.html
+
+op, qualname, op_name   "namespace::name"; op may also be an operator of torch.ops or what custom_op returned
+name, namespace         its parts
+ns, kind        the namespace, and what the library does there
+fn, func        the function; None: a decorator waits for it
+schema          "(Tensor x, int n=2) -> Tensor"; None: from the function's annotations
+tags, alias_analysis, with_keyset, allow_override   accepted without effect: the latest registration counts
+lib             the Library that keeps the registration alive; None: for good
+device_types, types   "cpu" or several; None: all
+dispatch_key    "CPU", "Autograd", "CompositeImplicitAutograd", ...
+torch_dispatch_class   a class with __torch_dispatch__, of which there are none
+prototype_function     a function with annotated parameters
+args, kwargs    what the operator is called with
+test_utils      which tests: one name or several; all by default
+raise_exception   False: an exception is an entry of the result
+rtol, atol      how close the results must be
 """
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 """torch.overrides: who takes calls of public functions over, by __torch_function__.
 
 https://pytorch.org/docs/stable/torch.overrides.html
+
+relevant_args, relevant_arg   arguments of a call: tensors, or anything
+inp, func, f                  any object
+types                         the types that took part, as __torch_function__ was given them
 """
 from __future__ import annotations
 

@@ -75,12 +75,12 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def validate_cuda_device(location: str) -> Any:
-    """RuntimeError: there is none."""
+    """RuntimeError, whatever the location: there is none."""
     raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False." + MAP)
 
 
 def validate_hpu_device(location: str) -> Any:
-    """RuntimeError: there is none."""
+    """RuntimeError, whatever the location: there is none."""
     raise RuntimeError("The HPU device module is not registered." + MAP)
 
 
@@ -89,14 +89,15 @@ MAP = (" If you are running on a CPU-only machine, please use torch.load with ma
 
 
 def normalize_storage_type(storage_type: type) -> Any:
-    """torch's storage class of that name."""
+    """torch's storage class of the name of storage_type."""
     return getattr(import_module("retrograd"), storage_type.__name__)
 
 
 def check_module_version_greater_or_equal(
     module: Any, req_version_tuple: tuple[Any, ...], error_if_malformed: bool = True,
 ) -> bool:
-    """Is the version of a module at least this?  RuntimeError or a warning when it cannot be compared."""
+    """Is the version of a module at least req_version_tuple?  What cannot be compared is a RuntimeError, or without
+    error_if_malformed a warning."""
     try:
         parts = module.__version__.split(".")
         found: tuple[Any, ...] = tuple(type(part)(parts[i]) for i, part in enumerate(req_version_tuple))
@@ -111,7 +112,7 @@ def check_module_version_greater_or_equal(
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """The names of classes and functions in a file that load() refuses to build."""
+    """The names of classes and functions in the file f (or at its path) that load() refuses to build."""
     if not zipfile.is_zipfile(f):
         raise ValueError("Expected input to be a checkpoint returned by torch.save")
     with zipfile.ZipFile(f) as file:

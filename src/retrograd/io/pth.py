@@ -70,6 +70,7 @@ def save(
 ) -> None:
     """Write obj, tensors in plain containers, to the path or binary file f; PyTorch and load() read it.
 
+    pickle_module and pickle_protocol are accepted without effect.
     Tensors that share memory share it again after loading; the whole block is written, not only what they show.
     A path is replaced when everything is written: an interrupted save leaves the old file, whose owner and mode stay (files with
     hard links, and in folders where none can be made, are written to as they are).  RuntimeError for the format from before
@@ -168,6 +169,7 @@ def load(
 
     map_location   where storages of other devices go: "cpu", a dict, or a function (storage, location) -> storage
     weights_only   makes no difference: only tensors, numbers, strings and plain containers are ever loaded
+    pickle_module  RuntimeError unless None, as PyTorch's load gives with weights_only
     mmap           map storages into memory instead of reading them (paths only); edits do not reach the file
 
     pickle.UnpicklingError for files with anything else, RuntimeError for damaged ones; errors of map_location, and of classes
@@ -486,7 +488,7 @@ def safe_globals_by_name() -> dict[str, Any]:
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:
-    """Let load() call these classes and functions when a file asks for them.  They run with what the file says."""
+    """Let load() call safe_globals, classes and functions, when a file asks for them.  They run with what the file says."""
     _allowed.extend(x for x in safe_globals if x not in _allowed)
 
 
@@ -501,7 +503,7 @@ def clear_safe_globals() -> None:
 
 
 class safe_globals:
-    """In a `with` statement: add_safe_globals for its duration."""
+    """In a `with` statement: add_safe_globals(safe_globals) for its duration."""
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self.safe_globals = safe_globals

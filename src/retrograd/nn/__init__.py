@@ -5,7 +5,6 @@ Parameters that mean the same in most modules:
 device, dtype     of the parameters and buffers that the module makes; None: the CPU and torch.get_default_dtype()
 bias              False: the module learns no bias, and its attribute `bias` is None
 inplace           True: the result overwrites the input, which costs a RuntimeError in backward if another op needed it
-eps               a small number that keeps divisions and logarithms finite
 """
 # ruff: noqa: I001  one import a line would be four hundred lines
 from typing import TYPE_CHECKING, Any

@@ -58,7 +58,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
 
 
 def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
-    """Put back what get_device_states gave: nothing."""
+    """Put back the states of devices (of device_type) that get_device_states gave: nothing."""
 
 
 class CheckpointError(RuntimeError):
@@ -82,6 +82,7 @@ def checkpoint(
     preserve_rng_state both runs see the same random numbers (default True)
     context_fn         -> two contexts, for the first and the second run
     determinism_check  "default": CheckpointError when shapes or dtypes differ the second time; "none"
+    debug              accepted: a CheckpointError says what differs in any case
     early_stop         stop the second run as soon as everything needed is there
     """
     if use_reentrant is None:
@@ -114,7 +115,10 @@ def checkpoint(
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any,
 ) -> Any:
-    """Apply `functions` (a Sequential or a list) one by one; all but the last of `segments` are checkpointed."""
+    """Apply `functions` (a Sequential or a list) one by one; all but the last of `segments` are checkpointed.
+
+    use_reentrant: as in checkpoint.
+    """
     if use_reentrant is None:
         when = "In version 2.9 we will raise an exception if use_reentrant is not passed."
         warn("torch.utils.checkpoint.checkpoint_sequential: " + UNCLEAR.format(when))
@@ -356,7 +360,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """UserWarning when no input requires a gradient."""
+    """UserWarning when none of `inputs` requires a gradient."""
     inputs = list(inputs)
     look(inputs)
     if not any(isinstance(x, TensorBase) and wants_grad(x) for x in inputs):
@@ -364,7 +368,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class set_checkpoint_early_stop(_Mode, Top):
-    """Context: early_stop of every checkpoint called inside."""
+    """Context: `enable` is early_stop of every checkpoint called inside."""
 
     def __init__(self, enable: bool) -> None:
         self.stack, self.value = _early, enable
@@ -375,5 +379,5 @@ class set_checkpoint_early_stop(_Mode, Top):
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Accepted; a CheckpointError says what differs in any case."""
+    """enabled is accepted; a CheckpointError says what differs in any case."""
     yield

@@ -26,7 +26,7 @@ NODES = {
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any], Any]:
-    """NotImplementedError: matrix products and convolutions alone are counted."""
+    """NotImplementedError, whatever targets and get_raw are: matrix products and convolutions alone are counted."""
     raise NotImplementedError("register_flop_formula(): retrograd counts matrix products and convolutions alone")
 
 
@@ -71,7 +71,10 @@ class FlopCounterMode:
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """A line for each module and each of its operations; tabulate draws it."""
+        """A line for each module (down to depth, by default the one given to FlopCounterMode) and each of its operations.
+
+        tabulate draws it.
+        """
         import tabulate
 
         tabulate.PRESERVE_WHITESPACE = True

@@ -19,7 +19,7 @@ UNABLE = {"fpga", "ideep", "lazy", "meta", "mkldnn", "opencl", "opengl", "ve", "
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Does PyTorch have autocast for the device?"""
+    """Does PyTorch have autocast for device_type?"""
     return dtypes.device(device_type).type not in UNABLE
 
 
@@ -29,6 +29,7 @@ class autocast(switches.Switched):
 
     device_type    "cpu"; another casts nothing, since there are no tensors on it ("cuda" says so)
     dtype          bfloat16 (what None means, unless it was set otherwise) or float16
+    enabled        False: nothing is cast
     cache_enabled  cast a parameter once, and not in each function that it goes to
     https://pytorch.org/docs/stable/amp.html#torch.autocast
     """
@@ -83,7 +84,10 @@ def _check(device_type: Any) -> None:
 
 
 def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) -> Any:
-    """Decorate forward of a Function: with cast_inputs it runs without autocast, on inputs in that dtype."""
+    """Decorate fwd, the forward of a Function: with cast_inputs it runs without autocast, on inputs in that dtype.
+
+    device_type: whose autocast that is.
+    """
     _check(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -101,7 +105,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) ->
 
 
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
-    """Decorate backward of a Function: it runs with or without autocast, as forward did."""
+    """Decorate bwd, the backward of a Function: it runs with or without device_type's autocast, as forward did."""
     _check(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -16,6 +16,11 @@ class GradScaler:
     """Multiplies losses by a scale, divides gradients by it again, skips steps whose gradients are not finite, adapts the
     scale.   https://pytorch.org/docs/stable/amp.html#gradient-scaling
 
+    init_scale        the first scale
+    growth_interval   after how many finite steps the scale is multiplied by growth_factor
+    backoff_factor    what it is multiplied by after one that was not
+    enabled           False: losses and gradients stay as they are
+
     For "cuda", the default, it is off with a warning, as in PyTorch on a machine without a GPU: it passes losses on and
     steps optimizers.
     """
@@ -95,7 +100,9 @@ class GradScaler:
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: Any = None) -> None:
-        """The scale for the next iteration: smaller after gradients that were not finite, larger after many that were."""
+        """The scale for the next iteration: new_scale, or if that is None smaller after gradients that were not finite, and
+        larger after many that were.
+        """
         if not self._enabled:
             return
         scale = self._used("update")
@@ -137,15 +144,15 @@ class GradScaler:
         return self._growth_interval
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set by what the scale grows."""
+        """Set by what the scale grows to new_factor."""
         self._growth_factor = new_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set by what the scale shrinks."""
+        """Set by what the scale shrinks to new_factor."""
         self._backoff_factor = new_factor
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many good steps the scale grows."""
+        """Set after how many good steps the scale grows to new_interval."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:

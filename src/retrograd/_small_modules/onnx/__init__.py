@@ -41,7 +41,10 @@ def is_in_onnx_export() -> bool:
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
-    """Keep how "namespace::operator" is exported.  ValueError for another form of name."""
+    """Keep how an operator is exported: symbolic_name "namespace::operator", by symbolic_fn, from opset_version on.
+
+    ValueError for another form of name.
+    """
     namespace, _, name = symbolic_name.partition("::")
     if not namespace or not name:
         raise ValueError(f"symbolic_name={symbolic_name!r}: expected 'namespace::operator'")
@@ -49,5 +52,5 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., A
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Forget it."""
+    """Forget what symbolic_name was registered with for opset_version."""
     registered.pop((symbolic_name, opset_version), None)

@@ -230,7 +230,7 @@ class ONNXProgram:
         self.model_proto = model_proto
 
     def save(self, destination: Any) -> None:
-        """To a path, where a file is replaced when the new one is complete; or to a file that is open for writing bytes."""
+        """To destination: a path, where a file is replaced when the new one is complete, or a file open for writing bytes."""
         data = self.model_proto.SerializeToString()
         if hasattr(destination, "write"):
             destination.write(data)
@@ -244,7 +244,7 @@ def export(
 ) -> ONNXProgram:
     """Writes `model`, in evaluation mode, as ONNX to `f`, a path or a file; needs the package onnx.
 
-    args            example arguments, a tuple of tensors, or one tensor
+    args, kwargs    example arguments: a tuple of tensors, or one tensor; a dict
     input_names, output_names       in the file; else those of forward's parameters, and of operators
     dynamic_axes    {name: {0: what it is called}} for inputs and outputs: the batch; other dims have the sizes of the example
     opset_version   18

@@ -68,7 +68,11 @@ def supported_activities() -> set[ProfilerActivity]:
 
 def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0,
              skip_first_wait: int = 0) -> Callable[[int], ProfilerAction]:
-    """What to do in each step: skip_first steps nothing; then, `repeat` times (0: always), wait, warm up, and record."""
+    """What to do in each step: skip_first steps nothing; then, `repeat` times (0: always), `wait` steps nothing, `warmup` steps
+    warm up, and `active` steps are recorded.
+
+    skip_first_wait: not 0 leaves the first wait out.
+    """
     assert wait >= 0 and warmup >= 0 and active > 0 and repeat >= 0 and skip_first >= 0, (
         f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), active={active} (need > "
         f"0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0).")
@@ -96,7 +100,11 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
 
 def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False,
                               use_python_export: bool = False) -> Callable[[Any], None]:
-    """An on_trace_ready that writes each trace to a folder, for TensorBoard."""
+    """An on_trace_ready that writes each trace to the folder dir_name, for TensorBoard.
+
+    worker_name: how the files' names begin, by default host and process; use_gzip: compress them.
+    use_python_export has no effect.
+    """
     import socket
     import time
 
@@ -195,6 +203,13 @@ class _KinetoProfile:
 class profile(_KinetoProfile):
     """`with` it, a program is measured; with a schedule, in the steps that it chooses, which step() tells apart.
 
+    activities        what to measure: there is ProfilerActivity.CPU; AssertionError if empty
+    on_trace_ready    called with the profile whenever a recorded part of the schedule ends
+    record_shapes     keep the shapes of arguments; profile_memory: how much the results own; with_stack: the lines that called
+    acc_events        keep the events of earlier parts of the schedule
+    Without effect are with_flops, with_modules, experimental_config, execution_trace_observer, use_cuda,
+    custom_trace_id_callback and post_processing_timeout_s.
+
     https://pytorch.org/docs/stable/profiler.html#torch.profiler.profile
     """
 
@@ -254,7 +269,7 @@ class profile(_KinetoProfile):
         self._open()
 
     def set_custom_trace_id_callback(self, callback: Any) -> None:
-        """Accepted."""
+        """callback is accepted without effect."""
 
     def _open(self) -> None:
         if self.record_steps:

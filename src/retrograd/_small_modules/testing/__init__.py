@@ -26,7 +26,10 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     """AssertionError unless |actual - expected| <= atol + rtol |expected| everywhere, of tensors, arrays, numbers, and
     sequences and mappings of them.  Without tolerances those of the dtype, (1.3e-6, 1e-5) for float32, are taken.
 
-    msg: the message, or a function of the one that would be shown.
+    msg                the message, or a function of the one that would be shown
+    equal_nan          True: NaN equals NaN
+    check_dtype        False: dtypes may differ; check_stride=True: strides may not
+    allow_subclasses, check_device, check_layout   accepted without effect
     """
     if (rtol is None) != (atol is None):
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no "
@@ -157,7 +160,7 @@ def named(x: Any) -> str:
 
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True,
                     msg: str = "") -> None:
-    """assert_close without a look at dtypes, and with wider tolerances.  Deprecated: use assert_close."""
+    """assert_close(actual, expected, rtol=, atol=, equal_nan=, msg=) whatever the dtypes, with wider tolerances.  Deprecated."""
     warnings.warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
         "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
@@ -176,6 +179,9 @@ def make_tensor(
     noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
 ) -> Any:
     """Random numbers between low and high; without these between -9 and 9, for integers from -9 to 9, 0 to 9 without a sign.
+
+    shape           ints, or one sequence of them
+    noncontiguous   True: every other element of a larger tensor; exclude_zero: zeros become the smallest positive number
 
     https://pytorch.org/docs/stable/testing.html#torch.testing.make_tensor
     """

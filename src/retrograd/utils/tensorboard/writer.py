@@ -1,4 +1,24 @@
-"""SummaryWriter: what a program logs becomes events.  Their fields are protocol buffers of the package `tensorboard`."""
+"""SummaryWriter: what a program logs becomes events.  Their fields are protocol buffers of the package `tensorboard`.
+
+log_dir            the folder of the files; None: runs/, and in it a folder named after time and machine
+max_queue, flush_secs   how many events, or seconds, may wait to be written
+filename_suffix    the end of the files' names
+tag, main_tag      what TensorBoard calls it
+global_step, step  which step of training it belongs to
+walltime           seconds since 1970; None: now
+scalar_value       a number or a tensor of one element
+tag_scalar_dict    {tag: number}
+max_bins           how many bins may be left; None: all
+min, max, num, sum, sum_squares   least and largest value, how many, their sum, that of their squares
+bucket_limits, bucket_counts      the upper end of each bucket, and how many values it has
+img_tensor         a tensor or an array, in the order of dimensions that dataformats names
+dataformats        such as 'CHW', 'HWC', 'HW' or 'NCHW'
+text_string        the text
+hparam_dict        {name: bool, number or str}
+metric_dict        {name: number}
+hparam_domain_discrete   {name: the values that it may have}
+run_name           the folder of the run; None: the time
+"""
 from __future__ import annotations
 
 import io

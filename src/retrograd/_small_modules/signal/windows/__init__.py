@@ -1,6 +1,9 @@
 """torch.signal.windows: window functions of M points, symmetric or, with sym=False, one period of M + 1.
 
 https://pytorch.org/docs/stable/signal.html
+
+M     how many points; ValueError if negative
+sym   False: one period of a periodic window, M of M + 1 points
 """
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""What a measurement is, and how its numbers are shown."""
+"""What a measurement is, and how its numbers are shown.
+
+stmt, setup, global_setup   code: what is timed, what runs before it, and what C++ would need in front (accepted, unused)
+label, sub_label, description, env   what tables call it: the table, its row, its column, and rows of other environments
+num_threads     as torch.set_num_threads has it
+raw_times       seconds of each block
+task_spec       what was timed
+metadata        whatever the caller wants to keep
+threshold       a part of the median, such as 0.1
+measurements    Measurements
+t               seconds
+u               's', 'ms', 'us' or 'ns'
+elements        hashable ones
+"""
 from __future__ import annotations
 
 import math

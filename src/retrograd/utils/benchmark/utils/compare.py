@@ -1,4 +1,8 @@
-"""Compare: measurements as tables, one for each label."""
+"""Compare: measurements as tables, one for each label.
+
+results   Measurements
+rowwise   True: the best of each row; False: of each column
+"""
 from __future__ import annotations
 
 import math
