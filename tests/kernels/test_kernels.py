@@ -502,3 +502,16 @@ def test_squares_and_scale() -> None:
     assert np.isnan(_kernels.kernel("squares")(np.array([np.nan, 1.0], F4)))
     assert _kernels.kernel("squares")(np.zeros(0, F4)) == 0.0
     assert _kernels.kernel("squares")(x[::2]) is None and not _kernels.kernel("scale")(x[::2], 1.0)
+
+
+@native
+def test_sums_of_squares_of_arrays_and_of_what_dlpack_lends() -> None:
+    squares = _kernels.kernel("squares")
+    x, y = np.arange(5, dtype=F4), np.arange(6, dtype=F8).reshape(2, 3)
+    assert squares((x, y)) == (30.0, 55.0) and squares(()) == ()
+    lent = x.__dlpack__()
+    assert squares((lent, y.__dlpack__(), x)) == (30.0, 55.0, 30.0) and squares(lent) == 30.0
+    for other in (x[::2], y.T, x.astype("i4"), x.astype("f2"), x.astype("F")):
+        assert squares(other) is squares(other.__dlpack__()) is squares((x, other)) is squares((x, other.__dlpack__())) is None
+    torch.from_dlpack(lent)
+    assert squares(lent) is None                # somebody took it

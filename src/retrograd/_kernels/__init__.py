@@ -23,7 +23,8 @@ _nn: a kernel returns None (those that write into an argument: False) when the c
 Arrays are float32, C order; * float64, too.   g gradient of the output y   x input
 adam* sgd* rmsprop*   one step of one parameter, in place; arguments in optim.c -> did it
 stats*            (x) -> (sum of squares, least, greatest, zeros)      same*   (a, b) -> equal everywhere, or NaN in both?
-squares*          (x) -> the sum of squares          scale*      (x, number) -> did it: x *= number
+squares*          (x) -> the sum of squares, of each where x is a tuple; x may be a capsule of DLPack's
+scale*            (x, number) -> did it: x *= number
 relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
 gelu              (x, tanh form)                     silu_grad   (g, x)       gelu_grad   (g, x, tanh form)
 softmax log_softmax   (x, dim)                       softmax_grad log_softmax_grad   (g, y, dim)

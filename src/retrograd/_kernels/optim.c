@@ -258,15 +258,62 @@ KERNEL(rmsprop, 11)
     Py_RETURN_TRUE;
 END
 
-/* squares(x) -> the sum of squares, or None */
-KERNEL(squares, 1)
-    int type = kind_of(args[0]);
-    if (type < 0) Py_RETURN_NONE;
-    npy_intp size = PyArray_SIZE(ARRAY(args[0]));
+/* What a capsule of DLPack's holds that nobody took yet, as far as it is read here (dlpack.h). */
+typedef struct {
+    void *data;
+    struct { int32_t type, number; } device;
+    int32_t ndim;
+    struct { uint8_t code, bits; uint16_t lanes; } dtype;
+    int64_t *shape, *strides;
+    uint64_t offset;
+} Lent;
+enum { LENT_BY_CPU = 1, LENT_FLOATS = 2 };
+
+/* kind_of for a capsule: floats in the processor's memory and in C order; where they are, and how many. */
+static int lent_kind(PyObject *capsule, const void **data, npy_intp *size) {
+    if (!PyCapsule_IsValid(capsule, "dltensor")) return -1;
+    const Lent *x = PyCapsule_GetPointer(capsule, "dltensor");
+    if (x->device.type != LENT_BY_CPU || x->dtype.code != LENT_FLOATS || x->dtype.lanes != 1) return -1;
+    if (x->data == NULL || (x->dtype.bits != 32 && x->dtype.bits != 64)) return -1;
+    *size = 1;
+    for (int i = x->ndim - 1; i >= 0; i--) {
+        if (x->strides != NULL && x->shape[i] != 1 && x->strides[i] != *size) return -1;
+        *size *= (npy_intp)x->shape[i];
+    }
+    *data = (const char *)x->data + x->offset;
+    return x->dtype.bits == 32 ? NPY_FLOAT : NPY_DOUBLE;
+}
+
+/* The sum of squares of one, or NULL, with no error set, where it is none of ours. */
+static PyObject *squares_of(PyObject *x) {
+    const void *data = NULL;
+    npy_intp size = 0;
+    int type = kind_of(x);
+    if (type >= 0) {
+        data = DATA(x);
+        size = PyArray_SIZE(ARRAY(x));
+    }
+    else type = lent_kind(x, &data, &size);
+    if (type < 0) return NULL;
     double total;
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, total = floats_squares(DATA(args[0]), size));
-    else WITHOUT_GIL(size, total = doubles_squares(DATA(args[0]), size));
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, total = floats_squares(data, size));
+    else WITHOUT_GIL(size, total = doubles_squares(data, size));
     return PyFloat_FromDouble(total);
+}
+
+/* squares(x) -> the sum of squares, or None; of each where x is a tuple.  An array may be a capsule of DLPack's, too, which
+   stays the caller's. */
+KERNEL(squares, 1)
+    const int many = PyTuple_CheckExact(args[0]);
+    const Py_ssize_t n = many ? PyTuple_GET_SIZE(args[0]) : 0;
+    PyObject *found = many ? PyTuple_New(n) : squares_of(args[0]);
+    for (Py_ssize_t i = 0; found != NULL && i < n; i++) {
+        PyObject *one = squares_of(PyTuple_GET_ITEM(args[0], i));
+        if (one == NULL) Py_CLEAR(found);
+        else PyTuple_SET_ITEM(found, i, one);
+    }
+    if (found == NULL && !PyErr_Occurred()) Py_RETURN_NONE;
+    return found;
 END
 
 /* scale(x, number) -> did it: x *= number */

@@ -216,3 +216,20 @@ def test_a_capture_works_though_a_library_wraps_pytorch_s_functions(seen: str, m
             with microscope.capture(part) as cap:
                 backward(call())
             assert cap.coverage().complete and max(cap.check().values()) < 1e-5
+
+
+def test_sums_of_squares_are_those_of_all_numbers_however_they_lie_in_memory(torch: Any) -> None:
+    engine = listen.engine_named(torch.__name__)
+    x = torch.arange(6.0).view(2, 3)
+    plain = [x, x.double(), torch.nn.Parameter(x), x * torch.ones(1, requires_grad=True), torch.zeros(0)]
+    assert [float(n) for n in engine.squares(plain)] == [55.0] * 4 + [0.0]
+    others = [x, x.t(), x[:, ::2], torch.arange(3), x.to(torch.complex64)]
+    assert engine.squares(others) == [55.0, 55.0, 38.0, None, None] == [engine.square(t) for t in others]
+    assert engine.squares([torch.tensor([1.0, torch.inf])]) == [torch.inf] and engine.squares([]) == []
+
+
+@pytest.mark.oracle
+def test_what_has_no_memory_of_its_own_has_no_sum_of_squares() -> None:
+    import torch
+    engine, x = listen.engine_named("torch"), torch.ones(3)
+    assert [engine.squares([x, t]) for t in (x.to_sparse(), torch.ones(3, device="meta"))] == [[3.0, None]] * 2

@@ -42,6 +42,7 @@ class Hearing:
     def __init__(self, engine: Any, model: Any, keep: int) -> None:
         self.engine: Any = engine
         self.model: Any = model
+        self.square: Any = engine.square
         self.sites: Any = Sites()
         if engine.name == "torch":
             self.sites.skip(str(engine.torch.__path__[0]))
@@ -62,11 +63,13 @@ class Hearing:
         self.modules: list[Any] = list(model.named_modules())
         self.module_numbers: dict[int, int] = {id(module): n for n, (_, module) in enumerate(self.modules)}
         self.counts: list[int] = [0] * len(self.modules)
+        self.shapes: list[Any] = [None] * len(self.modules)     # of what they gave last
         self.within: list[tuple[int, int]] = []
         self.parameters: list[Any] = [(name, ref(p)) for name, p in model.named_parameters()]
         self.parameter_numbers: dict[int, int] = {id(p): n for n, (_, p) in enumerate(model.named_parameters())}
         self.calls: list[Call] = []             # of the pass to come
         self.context: Any = None
+        self.listening: bool = False
         self.device: str = next((str(p.device.type) for p in model.parameters()), "cpu")
         self.passed: Any = None                 # called after each pass
         self.handles: list[Any] = []
@@ -94,16 +97,17 @@ class Hearing:
         self.handles = []
 
     def listen(self) -> None:
-        if self.context is None:
-            self.context = self.engine.calls(self)
+        if not self.listening:
+            self.context = self.engine.calls(self, self.context)
             self.context.__enter__()
+            self.listening = True
 
     def rest(self) -> bool:
         """Stop listening, unless somebody else began to after us."""
-        if self.context is None or not self.engine.foremost(self.context):
+        if not self.listening or not self.engine.foremost(self.context):
             return False
         self.context.__exit__(None, None, None)
-        self.context = None
+        self.listening = False
         return True
 
     # -- calls of the model
@@ -170,10 +174,16 @@ class Hearing:
     def gave(self, n: int, module: Any, args: Any, out: Any) -> None:
         """The output of a layer, inside a call of the model."""
         if self.light and isinstance(out, self.Tensor):
-            step: Step = self.steps[-1]
-            number = self.number(out)
+            number = self.square(out)
+            if number is None or not TINY < number < HUGE:
+                number = self.number(out)
+            shape = out.shape
+            if self.shapes[n] == shape:
+                shape = self.shapes[n]          # old steps are freed from cold memory: the fewer objects, the better
+            else:
+                self.shapes[n] = shape
             self.newest = ref(out), out._version, number
-            step.put(("gave", now(), n, self.within[0][1], number, out.shape, out.dtype))
+            self.steps[-1].put(("gave", now(), n, self.within[0][1], number, shape, out.dtype))
 
     def outer(self, module: Any, args: Any, out: Any) -> None:
         """A module is left inside a call that is made again."""
@@ -249,7 +259,7 @@ class Hearing:
         found = torch.autograd.grad([outs[k] for k in it.gradients], params, list(it.gradients.values()), allow_unused=True)
         for p, g in zip(params, found):
             if g is not None:
-                second.put(("leaves", now(), [(self.parameter_numbers[id(p)], self.number(g))]))
+                second.put(("leaves", now(), [self.parameter_numbers[id(p)]], [self.number(g)]))
         self.busy = False
         self.replaying = None
         return first, second, serials
@@ -302,6 +312,7 @@ class Hearing:
         name = self.engine.plain_name(func)
         property_of = name if type(func).__name__ in ("method-wrapper", "builtin_function_or_method") and \
             getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__") else None
+        self.engine.look()
         if func in self.engine.passes or func is self.engine.torch.autograd.grad:
             found: Any = PASS
         elif property_of is not None and not self.engine.says(func):
@@ -392,11 +403,11 @@ class Hearing:
 
     def number(self, t: Any) -> Any:
         """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
-        if not (t.dtype.is_floating_point or t.dtype.is_complex):
-            return None
-        squares = self.engine.squares(t)
+        squares = self.square(t)
         if squares is not None and TINY < squares < HUGE:
             return squares
+        if not (t.dtype.is_floating_point or t.dtype.is_complex):
+            return None
         x = self.engine.here(t)
         if x is None:
             return self.there(t)
@@ -450,19 +461,18 @@ class Hearing:
 
     def look(self, step: Step) -> None:
         """At .grad, after a pass."""
-        found: list[Any] = []
-        for n, (_, known) in enumerate(self.parameters):
-            p = known()
-            g = None if p is None else p.grad
-            if g is not None:
-                value = self.engine.squares_of_grad(g)
-                if value is None or not TINY < value < HUGE:
-                    value = self.number(g)
-                    if type(value) is tuple and (value[5] or value[6]):
-                        step.broken = True
-                found.append((n, value))
-        step.came = step.came or bool(found)
-        step.put(("leaves", now(), found))
+        gradients = [None if (p := known()) is None else p.grad for _, known in self.parameters]
+        numbers = [n for n, g in enumerate(gradients) if g is not None]
+        if len(numbers) < len(gradients):
+            gradients = [gradients[n] for n in numbers]
+        values = self.engine.squares(gradients)
+        for k, value in enumerate(values):
+            if value is None or not TINY < value < HUGE:
+                value = values[k] = self.number(gradients[k])
+                if type(value) is tuple and (value[5] or value[6]):
+                    step.broken = True
+        step.came = step.came or bool(numbers)
+        step.put(("leaves", now(), numbers, values))
 
     def ran(self, serial: int, gi: Any, go: Any) -> None:
         """The node of an op ran: what it hands on."""

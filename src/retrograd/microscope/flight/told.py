@@ -215,8 +215,8 @@ class Teller:
         row = self.rec.stats[7 * value:7 * value + 7]
         return not (row[5] or row[6])
 
-    def leaves(self, number: int, t: int, found: list[Any]) -> None:
-        for n, value in found:
+    def leaves(self, number: int, t: int, numbers: list[int], values: list[Any]) -> None:
+        for n, value in zip(numbers, values, strict=True):
             shape, dtype, _ = self.rec.likes[self.rec.tensor_rows[n][0]]
             now = self.value(value, shape, dtype)
             had, self.last[n] = self.last.get(n, -1), now

@@ -58,10 +58,11 @@ class Engine(Sizes):
         """Is a property heard that gives a tensor, and not a shape, a dtype, ...?"""
         return self.name_of(func) in TENSORS
 
-    def calls(self, ear: Any) -> Any:
+    def calls(self, ear: Any, had: Any = None) -> Any:
         """Context: ear.call(func, impl, args, kwargs) is called in place of every function of the engine on this thread.
 
-        What it calls itself is not heard, but for what inside() calls.
+        What it calls itself is not heard, but for what inside() calls.  had: a context of this ear that is over; it begins
+        again, unless another has become necessary.
         """
         raise NotImplementedError
 
@@ -72,6 +73,9 @@ class Engine(Sizes):
     def within(self, ear: Any) -> Any:
         """Context for an ear in a call that it was told of: calls made in it are heard, too."""
         return self.calls(ear)
+
+    def look(self) -> None:
+        """Some function is heard for the first time: is it one of `passes` or `composites`, wrapped by somebody?"""
 
     def foremost(self, heard: Any) -> bool:
         """May the context `heard` end now, though others may have begun after it?"""

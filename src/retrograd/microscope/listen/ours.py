@@ -5,11 +5,10 @@ import sys
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..._engine.dispatch import engage
 from ..._engine.modes import state
 from .engine import Engine
+from .sizes import quick
 
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us: imports point one way
 
@@ -34,9 +33,12 @@ class RetrogradEngine(Engine):
     def here(self, t: Any) -> Any:
         return getattr(t, "array", t)
 
-    def squares(self, t: Any) -> Any:
-        x = t.array
-        return float(np.vdot(x, x)) if x.dtype.char in "fd" else None
+    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
+        return tuple([t.array for t in tensors])
+
+    def square(self, t: Any) -> Any:
+        found = quick(t.array)                  # the usual case in one call
+        return super().square(t) if found is None else found
 
     def random_state(self) -> Any:
         generator = retrograd.default_generator         # to read it takes longer than a small layer
@@ -45,8 +47,8 @@ class RetrogradEngine(Engine):
             self.random = generator._uses, state
         return self.random[1]
 
-    def calls(self, ear: Any) -> Any:
-        return Heard(ear)
+    def calls(self, ear: Any, had: Any = None) -> Any:
+        return Heard(ear) if had is None else had
 
     def within(self, ear: Any) -> Any:
         return Heeded()

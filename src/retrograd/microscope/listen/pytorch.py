@@ -21,7 +21,6 @@ class TorchEngine(SizesThere, Engine):
         self.torch = torch
         self.Tensor = torch.Tensor
         self.Module = torch.nn.Module
-        self.plain = torch.float32, torch.float64
         self.types = torch.Tensor, torch.nn.Parameter
         self.methods: set[Any] = set()
         self.passes = set()
@@ -49,15 +48,17 @@ class TorchEngine(SizesThere, Engine):
         attention = torch.nn.functional.multi_head_attention_forward
         self.composites |= {attention, unwrap(attention)}
 
-    def calls(self, ear: Any) -> Any:
-        self.look()
+    def calls(self, ear: Any, had: Any = None) -> Any:
         compiler = sys.modules.get("torch._dynamo.eval_frame")      # optimizers import it
-        if not getattr(compiler, "cached_backends", compiler):      # nothing was compiled
-            return self.hearing(ear)
-        if self.uncompiled is None:
-            self.uncompiled = type("Hearing", (self.hearing,), {
-                "__torch_function__": self.eager(self.hearing.__torch_function__)})
-        return self.uncompiled(ear)
+        kind = self.hearing
+        if getattr(compiler, "cached_backends", compiler):          # something was compiled
+            if self.uncompiled is None:
+                self.uncompiled = type("Hearing", (kind,), {"__torch_function__": self.eager(kind.__torch_function__)})
+            kind = self.uncompiled
+        if type(had) is kind:
+            return had
+        self.look()
+        return kind(ear)
 
     def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         opening = Opening(heard)

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import _kernels
+
+quick: Any = _kernels.kernel("squares")
 NEAR = 0.02             # of the range: so close to a bound counts as saturated
 
 
@@ -27,14 +30,23 @@ class Sizes:
     def norm(self, t: Any) -> Any:
         return norm(self.here(t))
 
-    def squares(self, t: Any) -> Any:
-        """The sum of squares of plain floats in memory, NaN or inf where it is; None for other tensors."""
-        x = self.here(t)
-        return float(np.vdot(x, x)) if x.dtype.char in "fd" else None
+    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
+        """What the kernel `squares` takes for each."""
+        raise NotImplementedError
 
-    def squares_of_grad(self, g: Any) -> Any:
-        """squares() of what was accumulated for a parameter."""
-        return self.squares(g)
+    def squares(self, tensors: list[Any]) -> list[Any]:
+        """The sums of squares of plain floats in memory, NaN or inf where they are; None for other tensors."""
+        found = quick(self.lent(tensors))
+        return [self.square(t) for t in tensors] if found is None else list(found)
+
+    def square(self, t: Any) -> Any:
+        """squares() of one."""
+        [lent] = self.lent([t])
+        found = quick(lent)
+        if found is not None:
+            return found
+        x = self.here(t)
+        return float(np.vdot(x, x)) if x is not None and x.dtype.char in "fd" else None
 
     def dead(self, y: Any) -> Any:
         """The share of units that are 0 for the whole batch."""
@@ -78,8 +90,7 @@ class SizesThere(Sizes):
     """... of PyTorch's, on a device, too: there they are tensors, that are fetched together."""
 
     torch: Any
-    plain: tuple[Any, ...]                      # dtypes of which the sum of squares is taken there
-    types: tuple[Any, ...]                      # and of what classes
+    types: tuple[Any, ...]                      # of tensors that have memory of their own
 
     def here(self, t: Any) -> Any:
         t = local(t.detach())
@@ -96,22 +107,12 @@ class SizesThere(Sizes):
     def distance(self, p: Any, old: Any) -> Any:
         return self.norm(p.detach() - old)
 
-    def squares(self, t: Any) -> Any:
-        if t.dtype not in self.plain or not t.is_cpu or type(t) not in self.types:
-            return None
-        if t.layout is not self.torch.strided or not t.is_contiguous():
-            return None if (x := self.here(t)) is None else float(np.vdot(x, x))
-        flat = (t.detach() if t.requires_grad else t).view(-1)      # half the time of an array's way
-        return flat.dot(flat).item()
-
-    def squares_of_grad(self, g: Any) -> Any:
-        if type(g) is not self.torch.Tensor or g.dtype not in self.plain or g.requires_grad:
-            return self.squares(g)
+    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
+        lend, types = self.torch._C._to_dlpack, self.types      # half the time of np.from_dlpack's way
         try:
-            flat = g.view(-1)                   # cheaper than to ask whether it can
-        except RuntimeError:
-            return self.squares(g)
-        return flat.dot(flat).item() if g.is_cpu else None
+            return tuple([lend(t) if type(t) in types else None for t in tensors])
+        except (RuntimeError, BufferError):     # of what has no memory
+            return None,
 
     def norm(self, t: Any) -> Any:
         x = self.here(t)
