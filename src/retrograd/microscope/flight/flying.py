@@ -148,7 +148,8 @@ class Flight:
             self._hearing.closed = True         # its passes are heard
         else:
             self._hearing.busy = True
-            self._hearing.rest()
+            if self._engine.steps_heard:
+                self._hearing.rest()
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         hearing = self._hearing

@@ -371,7 +371,7 @@ class Hearing:
         step = self.step()
         read = self.inputs(args, kwargs, out)
         same = name in SAME
-        site = here(self.sites, sys._getframe())
+        site = here(self.sites, sys._getframe(2))       # of whoever called call()
         made = self.made(outs, same, site)
         node = out.grad_fn
         if node is not None and not same:
@@ -432,7 +432,7 @@ class Hearing:
         step = self.step()
         roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
         backward = func in self.engine.passes
-        site = here(self.sites, sys._getframe())
+        site = here(self.sites, sys._getframe(2))
         serials: list[int] = []
         for t in tensors_of(roots, self.Tensor):
             known = self.ids.get(id(t))
