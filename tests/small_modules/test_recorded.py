@@ -235,12 +235,13 @@ def test_sizes_that_depend_on_others_are_pytorchs() -> None:
 
 
 @pytest.mark.parametrize("program", [
-    lambda x: torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)), lambda x: x + torch.rand(2, generator=torch.Generator())])
+    lambda x: torch.while_loop(lambda x: x.sum() < 0, lambda x: (x + 1,), (x,)),
+    lambda x: x + torch.rand(2, generator=torch.Generator())])
 def test_what_a_graph_cannot_hold_is_refused(program: Any) -> None:
     class Holding(nn.Module):
         def forward(self, x: Any) -> Any:
             return program(x)
-    with pytest.raises(RuntimeError, match=r"which a graph cannot hold; use (torch.where|the default generator)"):
+    with pytest.raises(RuntimeError, match=r"which a graph cannot hold; use (torch.where or torch.cond|the default generator)"):
         export(Holding(), (torch.ones(2),))
 
 
@@ -373,7 +374,7 @@ def test_a_trace_warns_of_what_sizes_decide() -> None:
 
 
 @pytest.mark.parametrize("shapes", [
-    (), ({0: Dim("b")}, None), {"y": None}, ([Dim("b"), None],), ({5: Dim("b")},), 5, (3,),
+    ({0: Dim("b")}, None), {"y": None}, ([Dim("b"), None],), ({5: Dim("b")},), 5, (3,),
 ])
 def test_dynamic_shapes_that_do_not_fit_are_refused(shapes: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="torch.export: dynamic_shapes"):
@@ -465,3 +466,106 @@ def test_a_trace_expects_as_many_parts_as_it_saw(torch: Any) -> None:
         for n in (1, 3):
             with pytest.raises(RuntimeError, match=f"Expected 2 elements in a list but found {n}"):
                 traced(torch.ones(n, 2))
+
+
+class Chosen(nn.Module):
+    """A branch by value in a branch by value; both read what lies around."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x: Any) -> Any:
+        s = x.sin()
+
+        def first(x: Any) -> Any:
+            return torch.cond(x[0, 0] > 1, lambda x: x + s.shape[0], lambda x: x - s, (x,))
+        return torch.cond(x.sum() > 2, first, lambda x: self.fc(x) * s, (x,))
+
+
+@pytest.mark.parametrize("open_size", [False, True])
+def test_programs_choose_a_branch_by_value_once_saved_and_loaded(open_size: bool, tmp_path: Path) -> None:
+    model, x = Chosen(), torch.ones(3, 2)
+    made = export(model, (x,), dynamic_shapes={"x": {0: Dim("n")}} if open_size else None)
+    save_program(made, tmp_path / "model.pt2")
+    more = torch.ones(5, 2) if open_size else x
+    for program in (made, load_program(tmp_path / "model.pt2")):
+        for scale in (1, 2, -1):
+            assert same(program.module()(scale * more), model(scale * more))
+    assert [n.op for n in made.graph.nodes if "graph" in n.name] == ["get_attr", "get_attr"]
+    model.fc.weight.grad = None
+    made.module()(-more).sum().backward()
+    assert model.fc.weight.grad is not None
+
+
+@pytest.mark.parametrize("other", [lambda x: x[:1], lambda x: x.double(), lambda x: (x, x)])
+def test_branches_return_tensors_of_one_kind(other: Any) -> None:
+    class Unlike(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.cond(x.sum() > 2, lambda x: x * 2, other, (x,))
+    with pytest.raises(RuntimeError, match="branches of cond return tensors of different kinds"):
+        export(Unlike(), (torch.ones(3, 2),))
+
+
+class Function(nn.Module):
+    def __init__(self, f: Any) -> None:
+        super().__init__()
+        self.f = f
+
+    def forward(self, x: Any) -> Any:
+        return self.f(x)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * x.sum().item(), lambda x: (x + 2 * x.sum().int().item()) / (1 + x.mean().item()),
+    lambda x: x - x.max().item() % 3 - 1.5 * x.argmax().item(), lambda x: x.clamp(min=x.mean().item()),
+    lambda x: x.view(-1)[: x.argmin().item()].sum() ** -x.mean().item()])
+def test_an_exported_program_computes_items_anew(f: Any, tmp_path: Path) -> None:
+    x = torch.arange(6.0).view(2, 3)
+    save_program(export(Function(f), (x,)), tmp_path / "model.pt2")
+    assert same(load_program(tmp_path / "model.pt2").module()(x.flip(1) + 3), f(x.flip(1) + 3))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x if x.sum().item() > 3 else -x, lambda x: x * int(x.sum().item()),
+    lambda x: x * x[: x.argmax().item()].shape[0], lambda x: x[0] * torch.zeros(x.argmax().item()).shape[0]])
+def test_what_an_item_decides_is_refused(f: Any) -> None:
+    with pytest.raises(RuntimeError, match="data-dependent"):
+        export(Function(f), (torch.ones(2, 3),))
+
+
+@pytest.mark.oracle
+def test_shapes_by_tensor_and_signatures_are_pytorchs() -> None:
+    import importlib
+
+    def said(T: Any) -> list[Any]:
+        E, text = importlib.import_module(f"{T.__name__}.export"), []
+
+        class Edits(T.nn.Module):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.register_buffer("n", T.zeros(1))
+
+            def forward(self, x: Any) -> Any:
+                return x["k"][1] + self.n.add_(1)
+
+        x = T.ones(3, 2)
+        shapes = E.ShapesCollection()
+        shapes[x] = {0: E.Dim("batch", max=9)}
+        given = {"k": [T.ones(2), x]}
+        text += [len(shapes), str(shapes.dynamic_shapes(Edits(), (given,))), str(shapes[x])]
+        for how in (shapes, {}, (), None, {"x": {"k": [None, {0: E.Dim.AUTO}]}}, {"x": {"k": [{0: E.Dim.AUTO(max=7)}, None]}}):
+            made = E.export(Edits(), (given,), dynamic_shapes=how)
+            ranges = list(made.range_constraints.values())
+            text += [str(ranges), [(r.lower, str(r.upper)) for r in ranges]]
+        signature = made.graph_signature
+        text += [dict(signature.buffers_to_mutate), dict(signature.parameters_to_mutate), dict(signature.user_inputs_to_mutate)]
+        for wrong in (lambda: shapes.__setitem__("x", {}), lambda: shapes.__setitem__(x, {}),
+                      lambda: shapes.dynamic_shapes(Edits(), ({"k": [x + 1]},))):
+            with pytest.raises((AssertionError, ValueError)) as caught:
+                wrong()
+            text.append(f"{type(caught.value).__name__}: {caught.value}")
+        return [*text, str(shapes[T.ones(1)]), len(shapes)]
+
+    import torch as theirs
+    assert said(torch) == said(theirs)

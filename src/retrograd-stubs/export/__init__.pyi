@@ -8,6 +8,7 @@ from retrograd._small_modules.export import (
     ExportedProgram as ExportedProgram,
     FORMAT as FORMAT,
     STEPS as STEPS,
+    ShapesCollection as ShapesCollection,
     _checked as _checked,
     _recorded as _recorded,
     _refuse as _refuse,
@@ -16,4 +17,5 @@ from retrograd._small_modules.export import (
     export as export,
     load as load,
     save as save,
+    steps as steps,
 )

@@ -4,6 +4,8 @@ Written by `make generate`.
 """
 from retrograd._small_modules.fx._program import (
     Program as Program,
+    _read as _read,
+    _written as _written,
     bound as bound,
     leaf_names as leaf_names,
     program_in as program_in,

@@ -4,8 +4,11 @@ Written by `make generate`.
 """
 from retrograd._small_modules.fx._recorded import (
     ASKED as ASKED,
+    Branch as Branch,
     COUNTED as COUNTED,
+    Computed as Computed,
     DERIVATIVES as DERIVATIVES,
+    Item as Item,
     Number as Number,
     Recorder as Recorder,
     Refused as Refused,

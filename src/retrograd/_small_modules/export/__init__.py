@@ -15,6 +15,7 @@ from retrograd._missing import late_names
 from retrograd.autograd.grad_mode import no_grad
 from retrograd.export.dynamic_shapes import Dim as Dim
 from retrograd.export.dynamic_shapes import Hint, open_dims
+from retrograd.export.dynamic_shapes import ShapesCollection as ShapesCollection
 from retrograd.export.dynamic_shapes import dims as dims
 from retrograd.export.exported_program import ExportedProgram as ExportedProgram
 from retrograd.export.exported_program import Guard
@@ -24,7 +25,7 @@ from retrograd.fx._recorded import Refused
 from retrograd.nn import Module
 from retrograd.utils._pytree import tree_flatten, tree_unflatten
 
-__all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "dims", "export", "load", "save"]
+__all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "ShapesCollection", "dims", "export", "load", "save"]
 late_names(__name__, lazy=("dynamic_shapes", "exported_program", "graph_signature"))
 FORMAT = "retrograd.export 1"
 STEPS = 1, 2, 3, 4, 7, 60, 250, -1, -3, -1000       # what is added to open sizes: programs decide by thresholds and remainders
@@ -37,7 +38,7 @@ def export(
 ) -> ExportedProgram:
     """The computation of `mod` for arguments like args and kwargs.
 
-    dynamic_shapes  which sizes may differ: {argument: {dim: Dim("batch")}}, or a list in the order of arguments
+    dynamic_shapes  which sizes may differ: {argument: {dim: Dim("batch")}}, a list of these, or a ShapesCollection
     RuntimeError when the module decides something by values of tensors.  The module's buffers and the generator of random
     numbers stay as they are.
     https://pytorch.org/docs/stable/export.html#torch.export.export
@@ -50,6 +51,8 @@ def export(
         raise NotImplementedError(
             "torch.export.export: preserve_module_call_signature: submodules are not kept apart here; leave it out")
     named = dict(kwargs or {})
+    if isinstance(dynamic_shapes, ShapesCollection):
+        dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, named)
     opened = open_dims(bound(mod.forward, args, named), dynamic_shapes)
     made = _recorded(mod, args, named, opened)
     return _checked(mod, args, named, opened, made) if any(opened) else made
@@ -57,7 +60,7 @@ def export(
 
 def _recorded(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]]) -> ExportedProgram:
     try:
-        program, _ = recorded(mod, args, kwargs, _refuse, sizes=any(opened), constant="lifted_tensor_")
+        program, _ = recorded(mod, args, kwargs, _refuse, sizes=any(opened), constant="lifted_tensor_", elements=True)
     except Refused as error:
         raise RuntimeError(f"torch.export.export: {error}") from None
     leaves = tree_flatten((args, kwargs))[0]
@@ -92,7 +95,7 @@ def _checked(
         try:
             other_args, other_kwargs = _resized(args, kwargs, opened, step)
             other = _recorded(mod, other_args, other_kwargs, opened)
-            pairs = list(zip(str(made.graph).splitlines(), str(other.graph).splitlines()))
+            pairs = list(zip(steps(made).splitlines(), steps(other).splitlines()))
             differs = next((f"{a.strip()} / {b.strip()}" for a, b in pairs if a != b), None)
             if differs is None and len(made.graph.nodes) != len(other.graph.nodes):
                 differs = f"{len(made.graph.nodes)} / {len(other.graph.nodes)} steps"
@@ -107,6 +110,10 @@ def _checked(
             free.clear()
         return _recorded(mod, args, kwargs, opened)
     raise RuntimeError(f"Constraints violated ({told})! With another size the module computes something else: {differs}")
+
+
+def steps(program: ExportedProgram) -> str:
+    return "\n".join(str(graph) for graph in (program.graph, *[b.graph for b in program._program.branches.values()]))
 
 
 def _resized(args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]], step: int) -> Any:

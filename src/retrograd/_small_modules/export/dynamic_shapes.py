@@ -1,12 +1,15 @@
 """Which sizes of the inputs an exported program leaves open."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from retrograd._missing import late_names
 from retrograd._tensor import Tensor
+from retrograd.fx._program import bound
+from retrograd.utils._pytree import tree_leaves, tree_map
 
-__all__ = ["Dim", "dims"]
+__all__ = ["Dim", "ShapesCollection", "dims"]
 late_names(__name__)
 LINEAR = "(Only increasing linear operations with integer coefficients are supported.)"
 
@@ -103,19 +106,76 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
     return tuple(Dim(name, min=min, max=max) for name in names)
 
 
-def open_dims(bound: dict[str, Any], shapes: Any) -> list[dict[int, Any]]:
+class _Infinity(float):
+    """int_oo: no bound."""
+
+    def __repr__(self) -> str:
+        return "int_oo"
+
+
+@dataclass(frozen=True)
+class ValueRanges:
+    """The sizes from lower to upper."""
+
+    lower: Any
+    upper: Any
+
+    def __repr__(self) -> str:
+        return f"VR[{self.lower}, {self.upper}]"
+
+
+def range_of(low: int, high: int | None, hinted: bool) -> ValueRanges:
+    """Those between bounds; of a size that only a Hint leaves open from 2 on, as in PyTorch."""
+    return ValueRanges(max(low, 2) if hinted else low, _Infinity("inf") if high is None else high)
+
+
+class ShapesCollection:
+    """dynamic_shapes by tensor: shapes[x] = {0: Dim("batch")} for an x among the arguments, however deep.
+
+    https://pytorch.org/docs/stable/export.html#torch.export.ShapesCollection
+    """
+
+    def __init__(self) -> None:
+        self._shapes: dict[int, tuple[Tensor, Any]] = {}
+
+    def __setitem__(self, t: Any, shape: Any) -> None:
+        if not isinstance(t, Tensor):
+            raise AssertionError(f"Cannot assign shape to non-tensor or non-_IntWrapper type {type(t)}")
+        had = self._shapes.setdefault(id(t), (t, shape))[1]
+        if had != shape:
+            raise AssertionError(f"Shapes assigned to input do not match: expected {had}, got {shape}")
+
+    def __getitem__(self, t: Any) -> Any:
+        return self._shapes.setdefault(id(t), (t, {}))[1]
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def dynamic_shapes(self, m: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+        """What export takes: the shapes in the form of the arguments.  ValueError where one is not among them."""
+        arguments = bound(getattr(m, "forward", m), args, kwargs or {})
+        found = {id(x) for x in tree_leaves(arguments)}
+        if any(key not in found for key in self._shapes):
+            raise ValueError(
+                "Some tensors that were assigned shapes were not found in args. Maybe such tensors were copied when passing them "
+                "as args? Maybe such tensors are contained in classes that were not registered with pytree?")
+        return tree_map(lambda x: self[x] if id(x) in self._shapes else None, arguments)
+
+
+def open_dims(arguments: dict[str, Any], shapes: Any) -> list[dict[int, Any]]:
     """For each leaf of the arguments, in order, {dim: its Dim or Hint}."""
     if not isinstance(shapes, (dict, list, tuple, type(None))):
         raise TypeError(f"torch.export: dynamic_shapes is a dict, list or tuple of the arguments' sizes, not {shapes!r}")
-    if shapes is not None and len(shapes) != len(bound):
-        raise ValueError(f"torch.export: dynamic_shapes has {len(shapes)} entries, but the arguments are {', '.join(bound)}")
-    given = shapes if isinstance(shapes, dict) or shapes is None else dict(zip(bound, shapes))
-    unknown = set(given or ()) - set(bound)
+    shapes = shapes or None
+    if shapes is not None and len(shapes) != len(arguments):
+        raise ValueError(f"torch.export: dynamic_shapes has {len(shapes)} entries, but the arguments are {', '.join(arguments)}")
+    given = shapes if isinstance(shapes, dict) or shapes is None else dict(zip(arguments, shapes))
+    unknown = set(given or ()) - set(arguments)
     if unknown:
         raise ValueError(
-            f"torch.export: dynamic_shapes names {', '.join(sorted(unknown))}, but the arguments are {', '.join(bound)}")
+            f"torch.export: dynamic_shapes names {', '.join(sorted(unknown))}, but the arguments are {', '.join(arguments)}")
     found: list[dict[int, Any]] = []
-    for name, value in bound.items():
+    for name, value in arguments.items():
         collect(value, (given or {}).get(name), f"torch.export: dynamic_shapes[{name!r}]", found)
     return found
 
@@ -134,7 +194,8 @@ def collect(value: Any, spec: Any, where: str, found: list[dict[int, Any]]) -> N
             if isinstance(what, int) and what != value.shape[dim]:
                 raise ValueError(f"{where}: dim {dim} is to be {what}, but is {value.shape[dim]}")
         found.append({dim: what for dim, what in dims_of.items()
-                      if isinstance(what, Dim) or (isinstance(what, Hint) and what.word != "STATIC")})
+                      if isinstance(what, Dim) or (isinstance(what, Hint) and what.word == "DYNAMIC")
+                      or (isinstance(what, Hint) and what.word == "AUTO" and value.shape[dim] > 1)})
     elif isinstance(value, (dict, list, tuple)) and spec is not None and (
             not isinstance(spec, dict if isinstance(value, dict) else (list, tuple)) or len(spec) != len(value)):
         raise ValueError(f"{where}: expected an entry for each of {len(value)}, not {spec!r}")

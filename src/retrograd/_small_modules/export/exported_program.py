@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from retrograd._missing import late_names
 from retrograd._tensor import Tensor
+from retrograd.export.dynamic_shapes import range_of
 from retrograd.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -109,7 +110,7 @@ class ExportedProgram:
             inputs.append(InputSpec(kind, TensorArgument(node.name), path,
                                     self._persistent[path] if kind is InputKind.BUFFER else None))
         for n in self._program.flat.nodes:
-            if n.op == "get_attr":
+            if n.op == "get_attr" and n.target in placed:
                 nodes[n] = placed[n.target]
             else:
                 nodes[n] = graph.node_copy(n, lambda x: nodes[x])
@@ -119,7 +120,7 @@ class ExportedProgram:
         last = graph.output_node()
         results = [TensorArgument(x.name) if isinstance(x, Node) else ConstantArgument("", x) for x in last.args[0]]
         outputs = [OutputSpec(OutputKind.USER_OUTPUT, x, None) for x in results]
-        return GraphModule({}, graph), ExportGraphSignature(inputs, outputs)
+        return GraphModule(dict(self._program.branches), graph), ExportGraphSignature(inputs, outputs)
 
     @property
     def graph_module(self) -> GraphModule:
@@ -169,8 +170,8 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[str, Any]:
-        """{an open size: (min, max)}"""
-        return {name or f"{guard.name}.size()[{i}]": (low, high)
+        """{an open size: its lower and upper bound}"""
+        return {name or f"{guard.name}.size()[{i}]": range_of(low, high, name is None)
                 for guard in self._guards for i, (low, high, name, *_) in guard.bounds.items()}
 
     # The program again

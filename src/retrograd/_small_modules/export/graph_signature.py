@@ -115,6 +115,24 @@ class ExportGraphSignature:
         return tuple(s.arg.name if isinstance(s.arg, TensorArgument) else s.arg.value
                      for s in self.input_specs if s.kind is InputKind.USER_INPUT)
 
+    def _edits(self, kind: OutputKind) -> Mapping[str, str]:
+        return {s.arg.name: s.target for s in self.output_specs if s.kind is kind and s.target is not None}
+
+    @property
+    def buffers_to_mutate(self) -> Mapping[str, str]:
+        """{name of an output: path}: none, since graphs edit buffers in place"""
+        return self._edits(OutputKind.BUFFER_MUTATION)
+
+    @property
+    def parameters_to_mutate(self) -> Mapping[str, str]:
+        """Likewise, of parameters."""
+        return self._edits(OutputKind.PARAMETER_MUTATION)
+
+    @property
+    def user_inputs_to_mutate(self) -> Mapping[str, str]:
+        """Likewise, of inputs."""
+        return self._edits(OutputKind.USER_INPUT_MUTATION)
+
     @property
     def user_outputs(self) -> Collection[Any]:
         """Names of nodes; of what is no tensor, the value."""

@@ -23,14 +23,15 @@ from retrograd.utils._pytree import tree_flatten, tree_flatten_with_path, tree_u
 class Program:
     """A graph of torch's functions.
 
-    attributes  the tensors that it reads, by path
+    attributes  the tensors that it reads, by path; branches: the graphs that it reads, those of cond
     persistent  {path of a buffer: is it in the state dict?}
     names       of the arguments; specs: the forms of (args, kwargs) and of the result
     """
 
     def __init__(self, graph: Graph, attributes: dict[str, Tensor], persistent: dict[str, bool], names: list[str],
-                 specs: tuple[Any, Any]) -> None:
+                 specs: tuple[Any, Any], branches: dict[str, GraphModule]) -> None:
         self.flat, self.attributes, self.persistent, self.names, self.specs = graph, attributes, persistent, names, specs
+        self.branches = branches
 
     def inputs(self) -> list[Node]:
         """The nodes of the arguments."""
@@ -43,7 +44,7 @@ class Program:
         graph.graph_copy(self.flat, copied)
         graph.output(map_arg(tuple(self.flat.output_node().args[0]), lambda n: copied[n]))
         graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(list(self.names), *self.specs)))
-        made = GraphModule(dict(self.attributes), graph)
+        made = GraphModule({**self.attributes, **self.branches}, graph)
         for path, t in self.attributes.items():
             *above, name = path.split(".")
             parent: Any = made
@@ -61,7 +62,7 @@ class Program:
         """All of it, for a file."""
         return {"program": json.dumps({
             "graph": dumps(self.flat), "names": self.names, "specs": [treespec_dumps(s) for s in self.specs],
-            "persistent": self.persistent,
+            "persistent": self.persistent, "branches": _written(self.branches),
             "parameters": {path: t.requires_grad for path, t in self.attributes.items() if isinstance(t, Parameter)}}),
             "tensors": {path: t.detach() for path, t in self.attributes.items()}}
 
@@ -77,12 +78,24 @@ class Program:
                 raise TypeError("what stands for a tensor is none")
             first, second = map(treespec_loads, told["specs"])
             graph, names = loads(told["graph"]), [identifier(name) for name in told["names"]]
-            if unknown := [n.target for n in graph.nodes if n.op == "get_attr" and n.target not in attributes]:
+            branches = _read(told["branches"])
+            if unknown := [n.target for n in graph.nodes if n.op == "get_attr" and n.target not in {**attributes, **branches}]:
                 raise KeyError(f"no tensor {unknown[0]}")
             return Program(graph, attributes, {tensor_path(name): bool(kept) for name, kept in told["persistent"].items()}, names,
-                           (first, second))
+                           (first, second), branches)
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"the file is damaged: {type(error).__name__}: {error}") from None
+
+
+def _written(branches: Any) -> dict[str, Any]:
+    """Graphs of branches for a file, with those in them."""
+    return {path: {"graph": dumps(branch.graph), "branches": _written(dict(branch.named_children()))}
+            for path, branch in branches.items()}
+
+
+def _read(told: Any) -> dict[str, GraphModule]:
+    """What _written wrote."""
+    return {identifier(path): GraphModule(_read(branch["branches"]), loads(branch["graph"])) for path, branch in told.items()}
 
 
 def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -> tuple[Program, dict[str, Any]]:
@@ -138,7 +151,7 @@ def leaf_names(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def recorded(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], read: Callable[[str], None], *, sizes: bool,
-    constant: str = "_tensor_constant", suffix: str = "",
+    constant: str = "_tensor_constant", suffix: str = "", elements: bool = False,
 ) -> tuple[Program, Any]:
     """The program that function(*args, **kwargs) runs, and its result.
 
@@ -152,7 +165,7 @@ def recorded(
     leaves, spec = tree_flatten((args, kwargs))
     copies = [x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in leaves]
     names = list(bound(function if module is None else module.forward, args, kwargs))
-    recorder = Recorder(paths, sizes, read, constant)
+    recorder = Recorder(paths, sizes, read, constant, elements)
     for name, x in zip(leaf_names([n + suffix for n in names], args, kwargs), copies):
         recorder.placeholder(name, x)
     taken = tree_unflatten(copies, spec)
@@ -175,7 +188,7 @@ def recorded(
         raise Refused(
             f"the program puts another tensor in the place of {', '.join(replaced)}, which the graph would lose; edit it in "
             "place (copy_, add_)")
-    return Program(recorder.graph, recorder.attributes, persistent, names, (spec, out_spec)), result
+    return Program(recorder.graph, recorder.attributes, persistent, names, (spec, out_spec), recorder.branches), result
 
 
 def set_tensor(module: Any, path: str, t: Tensor) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 import gc
 import operator
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, NoReturn
 
 from retrograd._functions.autocast import is_autocast_enabled
 from retrograd._tensor import Tensor, dtypes
@@ -16,11 +17,13 @@ from retrograd._tensor.size import Size
 from retrograd.autograd import backward, grad
 from retrograd.autograd.grad_mode import is_grad_enabled
 from retrograd.fx._files import OPERATORS, unpacked
+from retrograd.fx._naming import torch
 from retrograd.fx.graph import Graph
+from retrograd.fx.graph_module import GraphModule
 from retrograd.fx.node import Node, map_aggregate
 from retrograd.overrides import TorchFunctionMode, resolve_name
 from retrograd.random import Generator
-from retrograd.utils._pytree import tree_leaves
+from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 ASKED = frozenset("""shape ndim dtype device layout requires_grad grad grad_fn is_leaf is_cpu is_cuda is_meta is_mps is_sparse
     is_quantized is_xpu is_nested itemsize nbytes names output_nr retains_grad _version""".split())
@@ -38,21 +41,12 @@ class Refused(RuntimeError):
     """The program does something that a graph cannot repeat."""
 
 
-class Number(int):
-    """A size that the graph computes; only what is done with it by +, -, *, // and % stays in the graph.
-
-    asked  is called when the program makes something else of it
-    """
+class Computed:
+    """A number that the graph computes."""
 
     make: Callable[[], Node]
     asked: Callable[[str], None]
     made: Node | None = None
-
-    @classmethod
-    def of(cls, value: int, make: Callable[[], Node], asked: Callable[[str], None]) -> Number:
-        made = cls(value)
-        made.make, made.asked = make, asked
-        return made
 
     @property
     def node(self) -> Node:
@@ -61,17 +55,54 @@ class Number(int):
             self.made = self.make()
         return self.made
 
+    def step(self, function: Callable[[Any, Any], Any], pair: tuple[Any, Any]) -> Callable[[], Node]:
+        """What makes the node of function(*pair)."""
+        return lambda: self.node.graph.call_function(function, tuple(x.node if isinstance(x, Computed) else x for x in pair))
+
+
+class Number(Computed, int):
+    """A size; only what is done with it by +, -, *, // and % stays in the graph.
+
+    asked  is called when the program makes something else of it
+    """
+
+    @classmethod
+    def of(cls, value: int, make: Callable[[], Node], asked: Callable[[str], None]) -> Number:
+        made = cls(value)
+        made.make, made.asked = make, asked
+        return made
+
     def combined(self, function: Callable[[int, int], int], other: Any, turned: bool = False) -> Any:
         if not isinstance(other, int) or isinstance(other, bool):
             return NotImplemented
         pair = (other, self) if turned else (self, other)
-
-        def make() -> Node:
-            return self.node.graph.call_function(function, tuple(x.node if isinstance(x, Number) else x for x in pair))
-        return Number.of(function(int(pair[0]), int(pair[1])), make, self.asked)
+        return Number.of(function(int(pair[0]), int(pair[1])), self.step(function, pair), self.asked)
 
 
-def _arithmetic(function: Callable[[int, int], int], turned: bool = False) -> Any:
+class Item(Computed):
+    """An element of a tensor.  No number, as in PyTorch: it refuses to be made one, and with numbers it makes Items."""
+
+    def __init__(self, value: Any, make: Callable[[], Node], asked: Callable[[str], None]) -> None:
+        self.value, self.make, self.asked = value, make, asked
+
+    def combined(self, function: Callable[[Any, Any], Any], other: Any, turned: bool = False) -> Any:
+        if not isinstance(other, (int, float, Item)):
+            return NotImplemented
+        pair: tuple[Any, Any] = (other, self) if turned else (self, other)
+        return Item(function(*plain(pair)), self.step(function, pair), self.asked)
+
+    def refuse(self, *args: Any) -> NoReturn:
+        self.asked("item")
+        raise AssertionError("an item was read")
+
+    __bool__ = __int__ = __float__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __abs__ = __hash__ = __format__ = refuse
+
+    def __neg__(self) -> Any:
+        return self.combined(operator.mul, -1)
+
+
+def _arithmetic(function: Callable[[Any, Any], Any], turned: bool = False) -> Any:
     return lambda self, other: self.combined(function, other, turned)
 
 
@@ -91,9 +122,10 @@ for _name in ("truediv", "rtruediv", "pow", "rpow", "neg", "float"):
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Number, f"__{_name}__", _value(f"__{_name}__", "compare"))
 Number.__hash__ = int.__hash__  # type: ignore[method-assign]  # which __eq__ took
-for _name in ("add", "mul", "sub", "floordiv", "mod"):
-    setattr(Number, f"__{_name}__", _arithmetic(getattr(operator, _name)))
-    setattr(Number, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
+for _name in ("add", "mul", "sub", "floordiv", "mod", "truediv", "pow"):
+    for _kind in (Number, Item) if _name not in ("truediv", "pow") else (Item,):
+        setattr(_kind, f"__{_name}__", _arithmetic(getattr(operator, _name)))
+        setattr(_kind, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
 
 
 def plain(a: Any) -> Any:
@@ -108,7 +140,7 @@ def plain(a: Any) -> Any:
         return {k: plain(x) for k, x in a.items()}
     if isinstance(a, slice):
         return slice(plain(a.start), plain(a.stop), plain(a.step))
-    return int(a) if isinstance(a, Number) else a
+    return int(a) if isinstance(a, Number) else a.value if isinstance(a, Item) else a
 
 
 def modes() -> tuple[bool, bool]:
@@ -123,12 +155,14 @@ class Recorder(TorchFunctionMode):
     sizes       are sizes computed by the graph?  Else they are fixed.
     read        called with a function's name when the program reads a value of the graph's: raises, warns or does nothing
     constant    names tensors from elsewhere, which become attributes
+    elements    does the graph compute what item() gives?
     """
 
     def __init__(self, attributes: dict[str, Tensor], sizes: bool, read: Callable[[str], None],
-                 constant: str = "_tensor_constant") -> None:
+                 constant: str = "_tensor_constant", elements: bool = False) -> None:
         self.graph = Graph()
-        self.sizes, self.read, self.constant = sizes, read, constant
+        self.sizes, self.read, self.constant, self.elements = sizes, read, constant, elements
+        self.branches: dict[str, GraphModule] = {}      # of cond
         self.attributes = dict(attributes)
         self.paths = {id(t): path for path, t in reversed(attributes.items())}
         self.nodes: dict[int, Node] = {}
@@ -140,6 +174,15 @@ class Recorder(TorchFunctionMode):
     def __enter__(self) -> Any:
         self.before = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
         return super().__enter__()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Calls become nodes here, too."""
+        super().__enter__()
+        try:
+            yield
+        finally:
+            self.__exit__(None, None, None)
 
     def known(self, x: Tensor, node: Node) -> Tensor:
         node.meta["val"] = x.detach().to("meta") if not x.is_meta else x
@@ -181,10 +224,10 @@ class Recorder(TorchFunctionMode):
     def leaf(self, x: Any) -> Any:
         if isinstance(x, Tensor):
             return self.node_of(x)
-        if isinstance(x, Number):
+        if isinstance(x, Computed):
             return x.node
         if isinstance(x, Generator) or callable(x) and not isinstance(x, type):
-            advice = "torch.where in place of torch.cond" if callable(x) else "the default generator"
+            advice = "torch.where or torch.cond in place of loops by value" if callable(x) else "the default generator"
             raise Refused(f"the program passes {x!r} to a function of torch, which a graph cannot hold; use {advice}")
         return x
 
@@ -198,6 +241,11 @@ class Recorder(TorchFunctionMode):
         if func in DERIVATIVES:
             raise Refused("the program takes a derivative, which no node can stand for")
         plain_args, plain_kwargs = plain(args), plain(kwargs)
+        if path == "torch.cond":
+            return self.cond(*args, **kwargs)
+        if name == "item" and self.elements and id(args[0]) in self.nodes:
+            x = args[0]
+            return Item(func(x), lambda: self.graph.call_method("item", (self.node_of(x),)), self.read)
         if name in VALUES and above[-1:] == ["Tensor"] or name in ("equal", "allclose", "is_nonzero"):
             if any(isinstance(x, Tensor) and id(x) in self.nodes for x in tree_leaves((args, kwargs))):
                 self.read(name)
@@ -240,6 +288,11 @@ class Recorder(TorchFunctionMode):
         given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
         if any(id(x) in self.counted for x in given):
             return True
+        found: list[Any] = []
+        map_aggregate((args, kwargs), found.append)
+        if (name == "__getitem__" or name.strip("_") not in OPERATORS) and any(
+                isinstance(x, Item) and isinstance(x.value, int) for x in found):
+            return True
         if name == "__getitem__":
             return any(x.dtype is dtypes.bool for x in tree_leaves(args[1]) if isinstance(x, Tensor))
         return (name in COUNTED or name == "where" and len(given) == 1) and any(id(x) in self.nodes for x in given)
@@ -272,3 +325,62 @@ class Recorder(TorchFunctionMode):
         return Number.of(result, lambda: self.graph.call_method("numel", (self.node_of(x),)), self.read) if name in (
             "numel", "nelement") else result
 
+    def cond(self, pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
+        """The result of cond: by a value of the graph's both branches become graphs, else the one taken is part of this."""
+        if not isinstance(pred, Tensor) or id(pred) not in self.nodes:
+            taken = torch().cond(pred, lambda *_: true_fn, lambda *_: false_fn, operands)
+            with self.listening():
+                return taken(*operands)
+        value = bool(pred)
+        first = Branch(self, true_fn, operands, ())
+        second = Branch(self, false_fn, operands, first.taken)
+        first.take(second.taken[len(first.taken):])
+        if first.form != second.form:
+            raise Refused(
+                "the branches of cond return tensors of different kinds: "
+                + " and ".join(", ".join(f"{dtype} {list(shape)}" for shape, dtype in b.form[1]) for b in (first, second)))
+        nodes = []
+        for name, branch in (("true", first), ("false", second)):
+            path = f"{name}_graph_{sum(p.startswith(name) for p in self.branches)}"
+            self.branches[path] = GraphModule(dict(branch.branches), branch.graph)
+            nodes.append(self.graph.get_attr(path))
+        node = self.graph.call_function(torch().cond, (self.node_of(pred), *nodes, tuple(self.leaf(x) for x in first.taken)))
+        results = (first if value else second).results_
+        self.results(node, tuple(results))
+        return tree_unflatten(results, first.form[0])
+
+
+class Branch(Recorder):
+    """The graph of a branch of cond, run with operands.
+
+    taken   what it takes: the operands' tensors, and what else it reads of the graph around
+    """
+
+    def __init__(self, around: Recorder, function: Callable[..., Any], operands: Any, more: Any) -> None:
+        super().__init__({}, around.sizes, around.read, around.constant, around.elements)
+        self.around = around
+        self.taken: list[Any] = []
+        self.take([x for x in [*tree_leaves(operands), *more] if isinstance(x, (Tensor, Computed))])
+        self.before = around.before
+        with self.listening():
+            result = function(*operands)
+        self.results_, spec = tree_flatten(result)
+        self.graph.output(tuple(self.argument(x) for x in self.results_))
+        self.form = spec, [(tuple(x.shape), x.dtype) if isinstance(x, Tensor) else ((), type(x)) for x in self.results_]
+
+    def take(self, values: Any) -> None:
+        """These come from the graph around."""
+        for x in values:
+            if not any(x is y for y in self.taken):
+                after = [n for n in self.graph.nodes if n.op != "placeholder"]
+                with self.graph.inserting_before(after[0]) if after else nullcontext():
+                    node = self.graph.placeholder(f"arg{len(self.taken)}_1")
+                self.taken.append(x)
+                if isinstance(x, Tensor):
+                    self.known(x, node)
+
+    def node_of(self, x: Tensor) -> Node:
+        if id(x) not in self.nodes:
+            self.around.node_of(x)              # refuses what no graph can have
+            self.take([x])
+        return self.nodes[id(x)]
