@@ -131,7 +131,8 @@ GENERAL: tuple[str, ...] = (
     "If out= has a wider dtype than the input, logsumexp, var and std round to the input's dtype first. logsumexp "
     "accepts dim=()",
     "Expanded tensors must have fewer than 2**63 bytes, NumPy's limit",
-    "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
+    "With is_grads_batched=True, and in jacrev, hooks and a Function's backward run once for each gradient of the batch, "
+    "not once for all",
     "If a tensor's shape was changed under no_grad, or a leaf's through .data, its node does not know. Backward then"
     " continues as long as the shapes of gradients fit together; PyTorch checks the size of each",
     "If the pack hook fails in register_hooks, the saved tensor stays without hooks; in PyTorch it is left with "
@@ -165,10 +166,9 @@ GENERAL: tuple[str, ...] = (
     "PyTorch it is the other way round. If a view made by as_strided shows an element twice, an in-place operation "
     "changes it once; PyTorch changes it once per appearance",
     "Inside torch.func.grad, vjp and similar transforms, tensors are plain Tensors, not GradTrackingTensor; inside "
-    "vmap they are of a subclass of Tensor. jacrev makes a backward pass for each element of the output, without "
-    "vmap",
+    "vmap they are of a subclass of Tensor",
     "Graphs of torch.export, make_fx and torch.jit.trace call functions of torch, not operators of aten, and cannot "
-    "hold derivatives, torch.cond and draws from a generator of its own; their files have a format of their own. "
+    "hold derivatives, torch.while_loop and draws from a generator of its own; their files have a format of their own. "
     "Sizes that export leaves open are tried in ten other sizes, not proven; a trace fixes a float divided by a size "
     "(`1.0 / x.shape[0]`) without a warning, and a traced RNN, GRU or LSTM refuses sequences of another length. Tensors of a "
     "FakeTensorMode say that their device is meta, PyTorch's cpu",

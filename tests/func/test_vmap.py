@@ -59,6 +59,29 @@ def test_jacfwd_calls_a_function_of_tensors_that_require_grad_once() -> None:
     assert W.grad is not None and W.grad.abs().sum() > 0
 
 
+def test_jacrev_is_one_backward_pass_or_as_many_as_chunk_size_asks_for() -> None:
+    passes: list[int] = []
+
+    class Seen(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            passes.append(torch._C._current_graph_task_id())
+            return g * 2
+
+    x = numbers(torch, 6)
+    assert torch.equal(jacrev(Seen.apply)(x), 2 * torch.eye(6)) and len(set(passes)) == 1
+    passes.clear()
+    assert torch.equal(jacrev(Seen.apply, chunk_size=2)(x), 2 * torch.eye(6)) and len(set(passes)) == 3
+
+
 def per_sample_gradients(torch: Any, func: Any) -> list[Any]:
     functional = torch.nn.functional
     w, b, x = numbers(torch, 5, 4), numbers(torch, 5, salt=1), numbers(torch, 3, 4, salt=2)
@@ -141,9 +164,36 @@ def layers(torch: Any, func: Any) -> list[Any]:
     ]
 
 
+def rows(torch: Any, func: Any) -> list[Any]:
+    """Passes for many gradients at once."""
+    w, x, vmap = numbers(torch, 5, 4), numbers(torch, 3, 4, salt=2), func.vmap
+    functional = torch.autograd.functional
+
+    def f(x: Any) -> Any:
+        h = torch.nn.functional.layer_norm(torch.cat([x, x.sin()])[:4] @ w.T, (5,))
+        return torch.softmax(h.tanh(), -1).view(5, 1) * x[1:3]
+
+    def pair(x: Any, w: Any) -> Any:
+        return {"y": (w @ x).tanh(), "z": x.sum() * w[0]}
+    _, pull = func.vjp(f, x[0])
+    value, pull_pair = func.vjp(pair, x[0], w)
+    _, push = func.linearize(f, x[0])
+    units = torch.eye(10).view(10, 5, 2)
+    several = func.jacrev(pair, (0, 1), chunk_size=2)(x[0], w)
+    by_vmap = vmap(lambda a: vmap(lambda b: pull_pair({"y": value["y"] * a, "z": value["z"] * b}))(x[1]))(x[2])
+    return [
+        vmap(pull)(units)[0], vmap(vmap(pull))(units.view(2, 5, 5, 2))[0], vmap(push)(torch.eye(4)),
+        vmap(lambda x: vmap(func.vjp(f, x)[1])(units)[0])(x), func.jacrev(func.jacrev(f))(x[0]),
+        func.jacrev(f, chunk_size=3)(x[0]),
+        *several["y"], *several["z"], *by_vmap,
+        functional.jacobian(f, x[0], vectorize=True), functional.hessian(lambda x: f(x).pow(2).sum(), x[0], vectorize=True),
+        *[g for row in functional.jacobian(lambda a, b: (a * b, b.sum(), a.detach()), (x[0], x[1]), vectorize=True) for g in row],
+    ]
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize(
-    "program", [per_sample_gradients, jacobians, nests, indexing, dtypes_of_samples_without_dims, layers])
+    "program", [per_sample_gradients, jacobians, nests, indexing, dtypes_of_samples_without_dims, layers, rows])
 def test_programs_give_what_they_give_on_pytorch(program: Any) -> None:
     on_both(program)
 

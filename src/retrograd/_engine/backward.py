@@ -25,18 +25,20 @@ _poll: Final[Any] = _nothing()
 
 def run_backward(
     roots: list[tuple[Node, int]], seeds: list[Value], retain: bool, graph: bool,
-    targets: Optional[list[tuple[Node, int]]], accumulate: bool, stop: bool = False,
+    targets: Optional[list[tuple[Node, int]]], accumulate: bool, stop: bool = False, rows: Any = None,
 ) -> list[Value]:
     """One pass from `roots`, fed with `seeds`.
 
     targets None: accumulate into every leaf.  Else only what leads to a target runs; `accumulate` says whether the
     targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).  stop: what comes behind
-    a target is no part of the pass, even if it leads to another one.
+    a target is no part of the pass, even if it leads to another one.  rows: the seeds are batches, and this makes gradients
+    of them (NOTE [Rows] in autograd/_rows.py); [] and no pass where hooks would see those.
     """
     it = state()
     if it.depth >= DEEP:
-        return deep.elsewhere(it, run_backward, (roots, seeds, retain, graph, targets, accumulate, stop))
+        return deep.elsewhere(it, run_backward, (roots, seeds, retain, graph, targets, accumulate, stop, rows))
     task = Task(graph, retain)
+    task.rows = rows
     claiming.acquire()
     try:
         stack = task.stack
@@ -59,6 +61,9 @@ def run_backward(
         task.root = roots[0][0]
     if targets is not None:
         limit(task, roots, targets, accumulate, stop)
+        if rows is not None and hooked(task):
+            task.done = True
+            return []
     recording = it.grad
     packers = list(it.pack_hooks)
     outer: Any = it.task
@@ -247,9 +252,21 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
         if modes.anomaly:
             anomaly.check(node, outs)
         deliver_all(task, node, outs)
+    elif task.rows is not None:
+        want = [task.wants(node.edge_node(i)) for i in range(node.edge_count())]
+        deliver_all(task, node, task.rows.gradients(node, gs, want, graph))
     else:
         node.push(task, gs[0], gs[1:], True)
     return True
+
+
+def hooked(task: Task) -> bool:
+    """Has a node of the pass hooks?"""
+    if task.needed is not None:
+        for node in task.needed:
+            if node._hooks is not None:
+                return True
+    return False
 
 
 def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, int]], accumulate: bool, stop: bool) -> None:

@@ -216,6 +216,7 @@ class Task:
         self.heap: list[Node] = []                              # ... they all lie here.  NOTE [Order of execution]
         self.shadows: Optional[dict[Node, Slot]] = None
         self.needed: Optional[dict[Node, bool]] = None          # only these run; None: all
+        self.rows: Any = None                                   # NOTE [Rows] in autograd/_rows.py
         self.captures: Optional[dict[Node, list[tuple[int, int]]]] = None   # node -> (output number, result number)
         self.captured: list[Value] = []
         self.callbacks: list[Any] = []

@@ -185,7 +185,8 @@ def grad(
             finally:
                 if hooks.given:
                     hooks.given.clear()
-            grads = [_typed(hooks.lift(g), t) for g, t in zip(grads, wanted)]
+            grads = [hooks.lift(g) for g in grads]
+        grads = [_typed(g, t) for g, t in zip(grads, wanted)]
         ran = len(found) > 0
         for i, g in enumerate(grads):
             if g is None and not allow_unused:
@@ -344,10 +345,15 @@ def _run(roots: Any, wanted: Any, *given: Any) -> Any:
 def _batched(
     roots: Any, wanted: Any, found: Any, seeds: Any, keep: bool, create_graph: bool, targets: Any,
 ) -> list[Any]:
-    """One pass per element of the batch, stacked."""
+    """The gradients of all elements of the batch: of one pass, or of a pass for each where hooks or a recorder see them."""
     from .._functions.join import stack
     sizes = {len(s) for s in seeds if s is not None}
     count = sizes.pop() if sizes else 0
+    if found and count > 1 and modes.observer is None and modes.clerk is None and not modes.anomaly:
+        from ._rows import Rows
+        whole = run_backward(found, seeds, keep, create_graph, targets, False, False, Rows(count))
+        if whole:
+            return [hooks.lift(g) for g in whole]
     rows = []
     for k in range(count):
         part = [None if s is None else s[k] for s in seeds]

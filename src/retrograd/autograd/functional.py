@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._engine.tensor import TensorBase, wants_grad
-from .._functions.create import ones_like, zeros_like
+from .._functions.create import eye, zeros_like
 from .._functions.join import stack
 from . import grad as _grad
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
@@ -66,7 +66,11 @@ def jacobian(
     func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """d output / d input: shape output.shape + input.shape, for tuples a tuple per output of a tuple per input."""
+    """d output / d input: shape output.shape + input.shape, for tuples a tuple per output of a tuple per input.
+
+    strategy   "reverse-mode": by rows.  "forward-mode", with vectorize=True: column by column
+    vectorize  all rows in one pass; outputs may be complex
+    """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
@@ -91,7 +95,7 @@ def jacobian(
     with enable_grad():
         outputs = call.run()
         table = _columns(call) if strategy == "forward-mode" else tuple(
-            _rows(call, i, out, vectorize) for i, out in enumerate(outputs))
+            _at_once(call, out) if vectorize else _rows(call, i, out) for i, out in enumerate(outputs))
     table = tuple(call.give(row, call.tuple_in) for row in table)
     return table if call.tuple_out else table[0]
 
@@ -191,13 +195,22 @@ class _Call:
         return found if several else found[0]
 
 
-def _rows(call: _Call, i: int, out: Any, vectorize: bool) -> Tensors:
-    """The Jacobian of one output; with `vectorize` it may be complex."""
+def _at_once(call: _Call, out: Any) -> Tensors:
+    """The Jacobian of one output, which may be complex, by one pass."""
+    n = out.numel()
+    units = eye(n, dtype=out.dtype).view(n, *out.shape)
+    found = _diff((out,), call.inputs, (units,), call.create_graph, True, True) if n else (None,) * len(call.inputs)
+    return tuple(x.new_zeros(out.size() + x.size()) if g is None else g.reshape(out.size() + x.size())
+                 for g, x in zip(found, call.inputs))
+
+
+def _rows(call: _Call, i: int, out: Any) -> Tensors:
+    """The Jacobian of one output, row by row."""
     columns: list[list[Any]] = [[] for _ in call.inputs]
     flat = out.reshape(-1)
     for at in range(out.numel()):
         element = flat[at]                      # all elements at once would be pieces of one node, which puts them together again
-        found = _diff((element,), call.inputs, (ones_like(element),) if vectorize else None, call.create_graph, True)
+        found = _diff((element,), call.inputs, None, call.create_graph, True)
         for k, (g, x) in enumerate(zip(found, call.inputs)):
             if g is None:
                 if call.strict:
@@ -250,7 +263,9 @@ def _fresh(x: Any, create_graph: bool, want: bool) -> Any:
     return x.view_as(x) if create_graph and wants_grad(x) else x.detach().requires_grad_(want)
 
 
-def _diff(outputs: Tensors, inputs: Tensors, vectors: Any, create_graph: bool, retain: bool | None = None) -> Tensors:
+def _diff(
+    outputs: Tensors, inputs: Tensors, vectors: Any, create_graph: bool, retain: bool | None = None, batched: bool = False,
+) -> Tensors:
     """autograd.grad, None where nothing depends on an input."""
     given = (None,) * len(outputs) if vectors is None else vectors
     pairs = [(out, v) for out, v in zip(outputs, given) if out is not None and wants_grad(out)]
@@ -258,7 +273,7 @@ def _diff(outputs: Tensors, inputs: Tensors, vectors: Any, create_graph: bool, r
         return (None,) * len(inputs)
     found: Tensors = _grad(
         [out for out, _ in pairs], inputs, [v for _, v in pairs], allow_unused=True, create_graph=create_graph,
-        retain_graph=retain)
+        retain_graph=retain, is_grads_batched=batched)
     return found
 
 

@@ -10,7 +10,7 @@ are whole values, in which each level of vmap has a dim (NOTE [Batches]); only t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from itertools import count
 from math import prod
@@ -19,7 +19,7 @@ from typing import Any
 from .._engine.op import attach, edge
 from .._engine.scopes import Recording, Transformed
 from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
-from .._functions import arange, cat, ones_like, stack, zeros_like
+from .._functions import arange, cat, ones_like, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import FORWARD, PUSHING, Function
@@ -29,7 +29,7 @@ from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
 from ..utils.hooks import look
 from ._batching import RULES
-from ._batching.level import Level, aside, inside, levels, looped, lowered, raised, sample_of
+from ._batching.level import Level, aside, inside, levels, lowered, raised, sample_of
 from ._maps import Draws
 from ._trees import stars
 
@@ -76,19 +76,17 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         vectors, spec = flatten(cotangents)
         beyond = call.level.beyond(vectors)
-        if beyond is not None:
-            return looped(beyond, product, "vjp", (cotangents,), {"retain_graph": True, "create_graph": create_graph}, told=False)
         if spec != call.out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {stars(spec)}, primal output: {stars(call.out_spec)}")
         again = is_grad_enabled() if create_graph is None else create_graph
         with _Recording(), aside():
-            vectors = call.level.all_lowered(vectors)
+            vectors = call.level.all_lowered(vectors, beyond)
             again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
-            found = call.pulled(vectors, again, retain_graph)
+            found = _pulled(call.outputs, call.inputs, vectors, again, retain_graph, bool(beyond))
             # a tuple of one for one primal, as in PyTorch
-            return unflatten([call.level.settled(g) for g in found], call.in_spec)
+            return unflatten([call.level.settled(g, beyond) for g in found], call.in_spec)
 
     return (call.value, product, call.aux) if has_aux else (call.value, product)
 
@@ -122,8 +120,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     def push(*tangents: Any) -> Any:
         vectors, spec = flatten(tangents)
         beyond = call.level.beyond(vectors)
-        if beyond is not None:
-            return looped(beyond, push, "jvp", tangents, {}, told=False)
         if spec != call.in_spec:
             raise RuntimeError(f"Expected the tangents {spec} to have the same argspec as the primals {call.in_spec}")
         for i, (v, x) in enumerate(zip(vectors, like)):
@@ -133,7 +129,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{i} with {what} {getattr(v, what)} in flattened pytree doesn't match the {what} "
                         f"{getattr(x, what)} of the corresponding primal.")
         with aside():
-            return unflatten(call.level.all_raised(pushed(call.level.all_lowered(vectors), True, tie=False)), call.out_spec)
+            found = pushed(call.level.all_lowered(vectors, beyond), True, tie=False, batched=bool(beyond))
+            return unflatten(call.level.all_raised(found, beyond), call.out_spec)
 
     return call.value, push
 
@@ -144,7 +141,7 @@ def jacrev(
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of func with respect to argument `argnums` (or several): output.shape + input.shape.
 
-    For containers of tensors: the output's form, in it the argument's.  Rows are computed one by one, whatever chunk_size is.
+    For containers of tensors: the output's form, in it the argument's.  chunk_size: so many rows in a backward pass.
     has_aux: func returns (output, aux), and the function (Jacobian, aux).
     https://pytorch.org/docs/stable/generated/torch.func.jacrev.html
     """
@@ -158,7 +155,7 @@ def jacrev(
         smooth(call.outputs)
         refuse_complex("jacrev", call.outputs, "outputs")
         with aside():
-            return _jacobian(call, argnums, has_aux)
+            return _jacobian(call, argnums, has_aux, chunk_size)
     return jacobian
 
 
@@ -182,10 +179,10 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
             try:
                 pushed, columns = _Pushed(call), []
                 for k, x in enumerate(call.inputs):
-                    for one in call.level.units(x):
-                        tangents = [other.new_zeros(other.shape) for other in call.inputs]
-                        tangents[k] = one
-                        columns.append(pushed(tangents, True))
+                    units = call.level.units(x, 0, prod(call.level.rest(x)))
+                    tangents = [other.new_zeros((len(units), *other.shape)) for other in call.inputs]
+                    tangents[k] = units
+                    columns.append(pushed(tangents, True, batched=True))
             except (RuntimeError, NotImplementedError):     # a rule that cannot be differentiated
                 return _jacobian(call, argnums, has_aux)
             return _of_columns(call, columns, argnums, has_aux)
@@ -221,6 +218,7 @@ class _Recording(Recording):
 
 
 _numbers = count(1)
+NONE: list[Level] = []
 
 
 class _Level:
@@ -239,29 +237,43 @@ class _Level:
             raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         return lowered(x, self.levels)
 
-    def all_lowered(self, values: list[Any]) -> list[Any]:
-        return [lowered(v, self.levels) if isinstance(v, TensorBase) else v for v in values]
+    def all_lowered(self, values: list[Any], beyond: list[Level] = NONE) -> list[Any]:
+        """Whole values; the samples of levels beyond as rows, in front."""
+        return [self.in_rows(lowered(v, self.levels + beyond), len(beyond)) if isinstance(v, TensorBase) else v for v in values]
 
-    def all_raised(self, values: list[Any]) -> list[Any]:
-        return [raised(v, self.levels) for v in values]
+    def in_rows(self, v: Any, beyond: int) -> Any:
+        return v.movedim(self.places(beyond), tuple(range(beyond))).flatten(0, beyond - 1) if beyond else v
 
-    def beyond(self, values: list[Any]) -> Level | None:
-        """The innermost level of vmap that began after this and has samples among the values."""
+    def all_raised(self, values: list[Any], beyond: list[Level] = NONE) -> list[Any]:
+        if beyond:
+            sizes, front = [level.size for level in beyond], tuple(range(len(beyond)))
+            values = [v.unflatten(0, sizes).movedim(front, self.places(len(beyond))) for v in values]
+        return [raised(v, self.levels + beyond) for v in values]
+
+    def places(self, beyond: int) -> tuple[int, ...]:
+        """The dims of so many levels after its own."""
+        return tuple(range(len(self.lead), len(self.lead) + beyond))
+
+    def beyond(self, values: list[Any]) -> list[Level]:
+        """The levels of vmap that began after this and have samples among the values."""
+        found: list[Level] = []
+        inner = values
         for level in reversed(levels()):
-            if level not in self.levels and level.concerns(values):
-                return level
-        return None
+            if level not in self.levels and level.concerns(inner):
+                found.insert(0, level)
+                inner = [level.plain(v) for v in inner]
+        return found
 
     def rest(self, x: Any) -> Any:
         """The shape that the function sees of a whole value."""
         return x.shape[len(self.lead):]
 
-    def units(self, x: Any) -> Iterator[Any]:
-        """For each element of a sample of x: 1 there and 0 elsewhere, in rows, whatever the strides of x."""
-        for k in range(prod(self.rest(x))):
-            one = x.new_zeros(x.shape)
-            one.view(*self.lead, -1)[..., k] = 1
-            yield one
+    def units(self, x: Any, start: int, count: int) -> Any:
+        """For these elements of a sample of x a row each: 1 there and 0 elsewhere."""
+        rows = arange(count)
+        units = x.new_zeros((count, prod(self.lead), prod(self.rest(x))))
+        units[rows, :, rows + start] = 1
+        return units.view(count, *x.shape)
 
     def alias(self, x: Any) -> Any:
         """x, to be differentiated at: a whole value."""
@@ -317,9 +329,9 @@ class _Level:
                     todo.append(below)
         return dual, outside
 
-    def settled(self, y: Any) -> Any:
+    def settled(self, y: Any, beyond: list[Level] = NONE) -> Any:
         """A whole value as the caller gets it."""
-        return raised(y.detach() if wants_grad(y) and not self.outside(y) else y, self.levels)
+        return self.all_raised([y.detach() if wants_grad(y) and not self.outside(y) else y], beyond)[0]
 
     def settle(self, y: Any) -> Any:
         """A result of the function as the caller gets it."""
@@ -378,10 +390,6 @@ class _Call:
                 self.tracked = any(self.level.outside(y) for y in self.outputs)
                 self.value = unflatten([self.level.settled(y) for y in self.outputs], self.out_spec)
 
-    def pulled(self, vectors: Any, again: bool, retain: bool = True) -> list[Any]:
-        """The vectors, one for each output, times the Jacobian."""
-        return _pulled(self.outputs, self.inputs, vectors, again, retain)
-
 
 class _Pushed:
     """The Jacobian times vectors: the derivative of a vjp, which is linear in its cotangents, with respect to them."""
@@ -401,14 +409,16 @@ class _Pushed:
                 finally:
                     PUSHING.pop()
 
-    def __call__(self, tangents: list[Any], retain: bool, strict: bool = False, tie: bool = True) -> list[Any]:
+    def __call__(
+        self, tangents: list[Any], retain: bool, strict: bool = False, tie: bool = True, batched: bool = False,
+    ) -> list[Any]:
         call = self.call
         again = call.tracked or any(wants_grad(v) for v in tangents)
         pairs = [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
         with _Recording():
             found: Any = _grad(
                 [b for b, _ in pairs], self.cotangents, [v for _, v in pairs], create_graph=again,
-                retain_graph=retain or again, allow_unused=True) if pairs else [None] * len(self.at)
+                retain_graph=retain or again, allow_unused=True, is_grads_batched=batched) if pairs else [None] * len(self.at)
         by_output = dict(zip(self.at, found))
         out = []
         for i, y in enumerate(call.outputs):
@@ -418,7 +428,8 @@ class _Pushed:
                     f"{JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
                     "strict=True.")
             with _Recording():                              # no tensor of inference mode
-                pushed = zeros_like(y).detach() if g is None else g.detach() if not call.level.outside(g) else g
+                shape = (len(tangents[0]), *y.shape) if batched else y.shape
+                pushed = y.new_zeros(shape) if g is None else g.detach() if not call.level.outside(g) else g
                 out.append(self.tied(i, pushed) if g is not None and tie and not wants_grad(pushed) else pushed)
         return out
 
@@ -477,13 +488,14 @@ def _anchors(call: _Call, y: Any) -> list[Any]:
     return [*leaves.values(), *(x for x in call.inputs if x.grad_fn is not None)] if found else []
 
 
-def _pulled(outputs: Any, inputs: Any, vectors: Any, again: bool, retain: bool) -> list[Any]:
+def _pulled(outputs: Any, inputs: Any, vectors: Any, again: bool, retain: bool, batched: bool = False) -> list[Any]:
+    """The vectors, one for each output, or rows of them, times the Jacobian."""
     pairs = [(y, v) for y, v in zip(outputs, vectors) if wants_grad(y)]
-    if not pairs:
-        return [zeros_like(x).detach() for x in inputs]
-    found = _grad([y for y, _ in pairs], inputs, [v for _, v in pairs], create_graph=again, retain_graph=retain or again,
-                  allow_unused=True)
-    return [zeros_like(x).detach() if g is None else g for g, x in zip(found, inputs)]
+    found: Any = _grad(
+        [y for y, _ in pairs], inputs, [v for _, v in pairs], create_graph=again, retain_graph=retain or again,
+        allow_unused=True, is_grads_batched=batched) if pairs else [None] * len(inputs)
+    rows = (len(vectors[0]),) if batched else ()
+    return [x.new_zeros(rows + x.shape) if g is None else g for g, x in zip(found, inputs)]
 
 
 def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -519,12 +531,12 @@ def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...
             return out, (value, mapped(level.settle, aux)) if has_aux else value
 
 
-def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
+def _jacobian(call: _Call, argnums: Any, has_aux: bool, most: int | None = None) -> Any:
     """For each output the tree of its derivatives, in the tree of outputs."""
     level, table = call.level, []
     for y in call.outputs:
         with _Recording():
-            rows = _rows(call, y) if wants_grad(y) and y.array.size else []
+            rows = _rows(call, y, most) if wants_grad(y) and y.array.size else []
             parts = []
             for k, x in enumerate(call.inputs):
                 found = [block[k] for block in rows]
@@ -537,19 +549,12 @@ def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
     return (out, call.aux) if has_aux else out
 
 
-def _rows(call: _Call, y: Any) -> list[list[Any]]:
-    """The Jacobian of y, a row for each element of a sample, in blocks of rows: for each input [rows, *its shape]."""
-    blocks = []
+def _rows(call: _Call, y: Any, most: int | None) -> list[list[Any]]:
+    """The Jacobian of y, a row for each element of a sample, in blocks of at most `most`: for each input [rows, *its shape]."""
     size = prod(call.level.rest(y))
-    most = max(1, UNITS // y.array.size)
-    for start in range(0, size, most):
-        rows = arange(min(most, size - start))
-        units = y.new_zeros((len(rows), prod(call.level.lead), size))
-        units[rows, :, rows + start] = 1
-        found = _grad([y], call.inputs, [units.view(len(rows), *y.shape)], create_graph=call.tracked, retain_graph=True,
-                      allow_unused=True, is_grads_batched=True)
-        blocks.append([x.new_zeros((len(rows), *x.shape)) if g is None else g for g, x in zip(found, call.inputs)])
-    return blocks
+    most = min(size if most is None else most, max(1, UNITS // y.array.size))
+    return [_pulled([y], call.inputs, [call.level.units(y, start, min(most, size - start))], call.tracked, True, True)
+            for start in range(0, size, most)]
 
 
 UNITS = 1 << 20                                                 # elements of the vectors of a block
@@ -601,16 +606,11 @@ FEWEST, MOST = 4, 4096                                          # columns that a
 
 
 def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bool) -> Any:
-    """_jacobian's result, of the derivatives of all outputs along each element of the inputs."""
+    """_jacobian's result, of the derivatives of all outputs along the elements of each input, in rows."""
     table = []
     with _Recording():
         for k, y in enumerate(call.outputs):
-            parts, at = [], 0
-            for x in call.inputs:
-                shape = call.level.rest(x)
-                found = [column[k] for column in columns[at:at + prod(shape)]]
-                at += prod(shape)
-                parts.append((stack(found, -1) if found else y.new_zeros((*y.shape, 0))).view(y.shape + shape))
+            parts = [column[k].movedim(0, -1).reshape(y.shape + call.level.rest(x)) for x, column in zip(call.inputs, columns)]
             tree = unflatten([call.level.settled(part) for part in parts], call.in_spec)
             table.append(tree if isinstance(argnums, tuple) else tree[0])
     out = unflatten(table, call.out_spec)
