@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import warnings
 from collections.abc import Iterator
@@ -171,3 +172,161 @@ def test_impl_abstract_warns_of_its_newer_name(torch: Any) -> None:
     torch.library.define("renamed::f", "(Tensor x) -> Tensor")
     with pytest.warns(FutureWarning, match="was renamed to `torch.library.register_fake`"):
         torch.library.impl_abstract("renamed::f", lambda x: x.clone())
+
+
+def said(caught: Any) -> str:
+    return f"{type(caught.value).__name__}: {caught.value}"
+
+
+def fake_tensors(torch: Any) -> Any:
+    return importlib.import_module(f"{torch.__name__}._subclasses.fake_tensor")
+
+
+@both
+def test_kernels_are_not_asked_about_tensors_without_values(torch: Any) -> None:
+    calls: list[Any] = []
+
+    def kernel(x):  # type: ignore[no-untyped-def]
+        calls.append(x)
+        return x * 2
+    kernel.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    op = torch.library.custom_op("without_values::twice", kernel, mutates_args=())
+    torch.library.define("without_values::cpu", "(Tensor x) -> Tensor")
+    torch.library.impl("without_values::cpu", "cpu", kernel)
+    mode, meta = fake_tensors(torch).FakeTensorMode(), torch.ones(2, 3, device="meta", requires_grad=True)
+    for x in (meta, mode.from_tensor(torch.ones(2, 3))):
+        with pytest.raises(RuntimeError, match="There was no fake impl registered for <CustomOpDef.without_values::twice.>. This"
+                           " is necessary for .* `kernel.register_fake`"):
+            op(x)
+    with pytest.raises(NotImplementedError, match="no fake impl or Meta kernel registered"):
+        torch.ops.without_values.cpu(meta)
+
+    @op.register_fake
+    def _(x: Any) -> Any:
+        assert x.device.type == "meta" or torch.library.get_ctx() is not None
+        return torch.empty_like(x)
+    op.register_autograd(lambda ctx, g: g * 2)
+    assert op(meta).shape == (2, 3) and op(meta).device.type == "meta" and op(meta).requires_grad and not calls
+    assert type(op(mode.from_tensor(torch.ones(2)))).__name__ == "FakeTensor" and not calls and torch.library.get_ctx() is None
+
+
+@both
+def test_a_fake_function_whose_sizes_depend_on_values(torch: Any) -> None:
+    torch.library.define("sizes_of_values::nonzero", "(Tensor x) -> Tensor")
+
+    @torch.library.register_fake("sizes_of_values::nonzero")
+    def _(x: Any) -> Any:
+        return x.new_empty([torch.library.get_ctx().new_dynamic_size(), x.dim()], dtype=torch.int64)
+    op, fakes = torch.ops.sizes_of_values.nonzero, fake_tensors(torch)
+    with pytest.raises(RuntimeError, match="with meta Tensors .as opposed to FakeTensors., but this operator may return"):
+        op(torch.ones(2, device="meta"))
+    with fakes.FakeTensorMode() as mode, pytest.raises(fakes.DynamicOutputShapeException, match="_of_values.nonzero.default"):
+        op(mode.from_tensor(torch.ones(2)))
+
+
+@both
+def test_autocast_casts_the_arguments_of_an_operator(torch: Any) -> None:
+    def kernel(x, ys):  # type: ignore[no-untyped-def]
+        assert not torch.is_autocast_enabled("cpu")
+        return x + sum(ys)
+    kernel.__annotations__ = {"x": torch.Tensor, "ys": list[torch.Tensor], "return": torch.Tensor}
+    op = torch.library.custom_op("autocasts::added", kernel, mutates_args=())
+    op.register_autograd(lambda ctx, g: (g, [g]))
+    op.register_autocast("cpu", torch.bfloat16)
+    op.register_autocast("cuda", torch.float16)
+    x = torch.ones(2, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.float16):
+        found = [op(x, [x]), op(x.double(), [x.double()]), op(x.int(), [x.int()])]
+        assert torch.is_autocast_enabled("cpu")
+    assert [str(y.dtype).rpartition(".")[2] for y in [*found, op(x, [x])]] == ["bfloat16", "float64", "int32", "float32"]
+    found[0].sum().backward()
+    assert x.grad.tolist() == [2, 2] and x.grad.dtype is torch.float32
+    for wrong in (lambda: op.register_autocast(3, torch.float16), lambda: op.register_autocast("meta", torch.float16),
+                  lambda: torch.library.register_autocast(3, "cpu", torch.float16)):
+        with pytest.raises(ValueError, match=r"Expected `device_type`|does not support autocast|unexpected type for op"):
+            wrong()
+    op._lib._destroy()
+
+
+@both
+def test_kernels_are_switched_off_and_on(torch: Any) -> None:
+    def kernel(x):  # type: ignore[no-untyped-def]
+        return x + 1
+    kernel.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    op = torch.library.custom_op("switched::one", kernel, mutates_args=())
+    op.register_kernel("cpu")(lambda x: x + 100)
+    x = torch.zeros(())
+    with op.set_kernel_enabled("cpu", enabled=False):
+        assert op(x) == 1
+        with op.set_kernel_enabled("cpu"):
+            assert op(x) == 100
+        assert op(x) == 1
+    assert op(x) == 100
+
+
+READS: dict[str, Any] = {
+    "item": lambda T, y: y.sum().item(), "bool": lambda T, y: bool(y.sum() > 0), "int": lambda T, y: int(y.sum()),
+    "float": lambda T, y: float(y.sum()), "tolist": lambda T, y: y.tolist(), "nonzero": lambda T, y: y.nonzero(),
+    "mask": lambda T, y: y[y > 0], "unique": lambda T, y: y.unique(), "masked_select": lambda T, y: y.masked_select(y > 0),
+    "equal": lambda T, y: T.equal(y, y), "allclose": lambda T, y: T.allclose(y, y), "numpy": lambda T, y: y.numpy(),
+    "bincount": lambda T, y: y.long().view(-1).bincount(), "where": lambda T, y: T.where(y > 0),
+    "repeats": lambda T, y: y.repeat_interleave(T.ones(2, dtype=T.int64), 0), "shape": lambda T, y: (y @ y.T).shape,
+    "repeat": lambda T, y: y.repeat_interleave(2, 0).shape, "device": lambda T, y: (y.device, T.ones(2).device, y.is_meta),
+    "constant": lambda T, y: T.tensor(3.0).item(), "repr": lambda T, y: repr(y), "double": lambda T, y: repr(y.double()),
+    "to": lambda T, y: (y.to("meta").device, y.to(T.float64).dtype, y.to("meta", T.float64).dtype, y.cpu().device),
+    "edit": lambda T, y: repr(y.add_(1).mul_(y)), "ones": lambda T, y: repr(T.ones(2, 3, device="meta").device),
+    "layer": lambda T, y: repr(T.nn.Linear(3, 2)(y)), "like": lambda T, y: repr(T.zeros_like(y).device),
+    "grad": lambda T, y: repr(T.autograd.grad(y.requires_grad_().sum(), y)[0]),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", READS)
+def test_fake_tensors_answer_as_pytorchs(name: str) -> None:
+    import torch as theirs
+
+    def answer(torch: Any, inside: bool) -> str:
+        mode = fake_tensors(torch).FakeTensorMode()
+        y = mode.from_tensor(torch.ones(2, 3))
+        try:
+            with mode if inside else warnings.catch_warnings():
+                return str(READS[name](torch, y))
+        except Exception as e:
+            return f"{type(e).__name__}: {e}"
+    assert answer(torch, True) == answer(theirs, True)
+    if name not in ("device", "constant", "layer", "ones", "repeats"):
+        assert answer(torch, False) == answer(theirs, False)
+
+
+@both
+def test_fake_tensors_do_not_mix_with_others(torch: Any) -> None:
+    FakeTensorMode, x = fake_tensors(torch).FakeTensorMode, torch.ones(2)
+    for inside in (True, False):
+        mode = FakeTensorMode()
+        y = mode.from_tensor(x)
+        with mode if inside else warnings.catch_warnings():
+            with pytest.raises(AssertionError, match="Please convert all Tensors to FakeTensors first or instantiate"):
+                y + x
+            with pytest.raises(AssertionError, match="Mixing fake modes NYI"):
+                y + FakeTensorMode().from_tensor(x)
+    with mode:
+        assert x.shape == (2,) and x.size(0) == 2 and x.is_floating_point()
+        with pytest.raises(AssertionError, match="Please convert"):
+            x + x
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        found = [mode.from_tensor(x) + x, x + x]
+    assert [type(y).__name__ for y in found] == ["FakeTensor"] * 2 and found[0].fake_mode is mode
+
+
+@both
+def test_autocast_reaches_into_operators_and_can_be_switched_there(torch: Any) -> None:
+    def kernel(x):  # type: ignore[no-untyped-def]
+        with torch.autocast("cpu", enabled=False):
+            plain = x @ x
+        return plain.to((x @ x).dtype)
+    kernel.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    op, x = torch.library.custom_op("autocasts::inside", kernel, mutates_args=()), torch.ones(2, 2)
+    with torch.autocast("cpu"):
+        found = [op(x), torch.ops.autocasts.inside(x), x @ x]
+    assert [y.dtype for y in found] == [torch.bfloat16] * 3 and (x @ x).dtype is torch.float32
+    op._lib._destroy()

@@ -75,7 +75,7 @@ class _Caster:
             if name in WIDER:
                 kind = self.lower if narrow((args, kwargs), self.lower) else dtypes.float32
                 return func(*self.all(args, kind), **{k: self.cast(v, kind) for k, v in kwargs.items()})
-        if name not in PASSES:
+        if name not in PASSES and not hasattr(func, "_qualified_op_name"):      # nor an operator of the user's
             return func(*args, **kwargs)
         it = state()
         it.functions.insert(0, self)

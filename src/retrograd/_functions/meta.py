@@ -168,6 +168,10 @@ def create(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """func of meta tensors."""
+    if hasattr(func, "_chosen") and func._op is None:
+        func = func._chosen(args, kwargs)
+    if getattr(func, "_entry", None) is not None:               # an operator of torch.library, which looks at its arguments
+        return func._entry.call(*func._entry.schema.bind(args, kwargs))
     name = getattr(func, "__name__", "")
     tensors = list(inside((args, kwargs)))
     metas = [is_meta(t) for t in tensors]

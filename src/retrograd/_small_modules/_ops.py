@@ -4,21 +4,24 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
 from retrograd._engine.tensor import wants_grad
+from retrograd._functions.autocast import is_autocast_enabled
+from retrograd._functions.meta import is_meta
 from retrograd._library.nodes import OPERATORS
 from retrograd._library.schema import FunctionSchema
 from retrograd._missing.lacks import why
 from retrograd._rules import shape
-from retrograd._tensor import Tensor
+from retrograd._tensor import Tensor, dtypes
+from retrograd.amp.autocast_mode import autocast
 from retrograd.autograd.function import Function
 from retrograd.autograd.grad_mode import is_grad_enabled, no_grad
 from retrograd.overrides import handle_torch_function, has_torch_function
-from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
 BACKENDS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "default")
@@ -53,14 +56,20 @@ class Entry:
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
         self.vmap: Callable[..., Any] | None = None
+        self.autocast: dict[str, Any] = {}      # device type -> the dtype that arguments are cast to
+        self.disabled: set[str] = set()         # keys of kernels that custom's own function replaces for now
         self.custom: Any = None                 # its CustomOpDef
         self.function: type[Function] | None = None
 
     def kernel(self) -> Callable[..., Any] | None:
         """What computes on the CPU."""
-        return next((self.kernels[key] for key in BACKENDS if key in self.kernels), None)
+        key = next((key for key in BACKENDS if key in self.kernels), None)
+        return None if key is None else self.custom._init_fn if key in self.disabled else self.kernels[key]
 
     def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if "cpu" in self.autocast and is_autocast_enabled("cpu"):
+            with autocast("cpu", enabled=False):
+                return self.call(tree_map(partial(_cast, self.autocast["cpu"]), args), kwargs)
         for a, value in zip(self.schema.arguments, args):
             if a.is_write and isinstance(value, Tensor):
                 import_module("retrograd.autograd.graph").increment_version(value)
@@ -80,6 +89,8 @@ class Entry:
             return self.run(args, kwargs)
 
     def run(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if any(is_meta(x) for x in tree_leaves((args, kwargs))):
+            return self.on_meta(args, kwargs)
         kernel = self.kernel()
         if kernel is None and "CompositeImplicitAutograd" in self.kernels:
             kernel = self.kernels["CompositeImplicitAutograd"]
@@ -94,6 +105,32 @@ class Entry:
         if self.custom is not None and not self.schema.is_mutable:
             self.check_aliases((args, kwargs), found)
         return found
+
+    def on_meta(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The result for tensors without memory: kernels of the CPU are not asked."""
+        made = self.fake or self.kernels.get("Meta")
+        name = self.schema.name
+        if made is None and self.custom is not None:
+            if self.schema.is_mutable and not self.schema.returns:
+                return None
+            raise RuntimeError(
+                f"There was no fake impl registered for {self.custom}. This is necessary for torch.compile/export/fx tracing "
+                f"to work. Please use `{self.custom._init_fn.__name__}.register_fake` to add an fake impl.")
+        composite = (self.kernels.get(key) for key in (*BACKENDS[1:], "CompositeImplicitAutograd"))
+        made = made or next((kernel for kernel in composite if kernel is not None), None)
+        if made is None:
+            raise NotImplementedError(
+                f"{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+                "registered. You may have run into this message while using an operator with PT2 compilation APIs (torch.compile/"
+                "torch.export); in order to use this operator with those APIs you'll need to add a fake impl. Please see the "
+                "following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
+        fake = next((x.fake_mode for x in tree_leaves((args, kwargs)) if hasattr(x, "fake_mode")), None)
+        FAKING.append(FakeImplCtx(dotted(self.schema), fake))
+        try:
+            with nullcontext() if fake is None else fake:
+                return made(*args, **kwargs)
+        finally:
+            FAKING.pop()
 
     def check_aliases(self, inputs: Any, outputs: Any) -> None:
         taken = {x.untyped_storage().data_ptr() for x in tree_leaves(inputs) if isinstance(x, Tensor) and x.numel()}
@@ -186,6 +223,30 @@ class _Context:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._ctx, name, value)
+
+
+class FakeImplCtx:
+    """What get_ctx() gives within a fake function."""
+
+    def __init__(self, op: str, mode: Any) -> None:
+        self._op, self._fake_mode = op, mode
+
+    def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> NoReturn:
+        """DynamicOutputShapeException: a size that depends on values has no number here."""
+        raise import_module("retrograd._subclasses.fake_tensor").DynamicOutputShapeException(self._op)
+
+    def create_unbacked_symint(self, *, min: int = 2, max: int | None = None) -> NoReturn:
+        """new_dynamic_size, by its older name."""
+        warnings.warn(
+            "`create_unbacked_symint` is deprecated, please use `new_dynamic_size` instead", FutureWarning, stacklevel=2)
+        self.new_dynamic_size(min=min, max=max)
+
+
+FAKING: list[FakeImplCtx] = []
+
+
+def _cast(dtype: Any, x: Any) -> Any:
+    return x.to(dtype) if isinstance(x, Tensor) and x.is_floating_point() and x.dtype is not dtypes.float64 else x
 
 
 def dotted(schema: FunctionSchema) -> str:

@@ -20,23 +20,28 @@ rtol, atol      how close the results must be
 """
 from __future__ import annotations
 
+import logging
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, overload
 
 from retrograd._library.schema import FunctionSchema
 from retrograd._library.schema import infer_schema as infer_schema
 from retrograd._missing import late_names
-from retrograd._ops import Entry, OpOverload, OpOverloadPacket, ops, registry
+from retrograd._ops import FAKING, Entry, OpOverload, OpOverloadPacket, ops, registry
 from retrograd._tensor import Tensor
+from retrograd.amp.autocast_mode import is_autocast_available
 from retrograd.utils._pytree import tree_leaves, tree_map
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract", "infer_schema",
-    "opcheck", "register_autograd", "register_fake", "register_kernel", "register_torch_dispatch", "register_vmap",
+    "opcheck", "register_autocast", "register_autograd", "register_fake", "register_kernel", "register_torch_dispatch",
+    "register_vmap",
 ]
 late_names(__name__)
+log = logging.getLogger(__name__)
 RESERVED = ("prim",)
 KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "mps": "MPS", "xpu": "XPU", "default": "CompositeExplicitAutograd"}
 
@@ -190,6 +195,27 @@ class CustomOpDef:
                 "create a functional operator and register an autograd formula for that.")
         register_autograd(self, backward, setup_context=setup_context)
 
+    def register_autocast(self, device_type: str, cast_inputs: Any) -> Any:
+        """Under autocast of the device, floats are cast to the dtype, and the operator runs without autocast."""
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        return register_autocast(self, device_type, cast_inputs)
+
+    @contextmanager
+    def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
+        """Context in which a kernel of register_kernel is replaced by the function of custom_op, or is not."""
+        key, disabled = KEYS.get(device_type, device_type), self._entry.disabled
+        action, had = "enable" if enabled else "disable", key in disabled
+        if key not in self._entry.kernels:
+            log.warning("Attempted to %s kernel for %s but no kernel was registered for this device type.", action, device_type)
+        if had is not enabled:
+            log.warning("Attempted to %s kernel for %s but it was already %sd.", action, device_type, action)
+        (disabled.discard if enabled else disabled.add)(key)
+        try:
+            yield
+        finally:
+            (disabled.add if had else disabled.discard)(key)
+
     def register_vmap(self, func: Any = None) -> Any:
         """A decorator: func(info, in_dims, *args) computes a whole batch -> (output, out_dims)."""
         return register_vmap(self, func)
@@ -303,6 +329,20 @@ def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context
     entry.backward, entry.setup_context = backward, setup_context
 
 
+def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> Any:
+    """Under autocast of the device, floats are cast to the dtype, and the operator runs without autocast.
+
+    https://pytorch.org/docs/stable/library.html#torch.library.register_autocast
+    """
+    if not isinstance(op, (str, OpOverload, CustomOpDef)):
+        raise ValueError(f"register_autocast({op}): got unexpected type for op: {type(op)}")
+    if not is_autocast_available(device_type):
+        raise ValueError(f"Device type '{device_type}' does not support autocast.")
+    entry = _found(op)
+    entry.autocast.setdefault(device_type, cast_inputs)
+    return entry.call
+
+
 def register_vmap(op: Any, func: Any = None, /, *, lib: Library | None = None) -> Any:
     """A decorator: func(info, in_dims, *args) computes a whole batch -> (output, out_dims).
 
@@ -320,8 +360,18 @@ def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None
 
 
 def get_ctx() -> Any:
-    """RuntimeError: sizes are never unknown here."""
-    raise RuntimeError("get_ctx() can only be called inside of a fake impl, to make a size that depends on data")
+    """Within a fake function, what makes sizes that depend on values (RuntimeError for meta tensors); elsewhere None."""
+    if not FAKING:
+        return None
+    if FAKING[-1]._fake_mode is None:
+        name = FAKING[-1]._op.rpartition(".")[0].replace(".", "::")
+        raise RuntimeError(
+            f"{name}: You're trying to run this operator with meta Tensors (as opposed to FakeTensors), but this operator may "
+            "return an output Tensor with data-dependent shape. Meta Tensors don't support operators with outputs that have "
+            "data-dependent shapes but FakeTensors do. If your operator does not return an output with data-dependent shape, "
+            "make sure the FakeTensor and/or meta kernel does not call torch.library.get_ctx(). Otherwise, please use "
+            "FakeTensors.")
+    return FAKING[-1]
 
 
 def opcheck(op: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, *,

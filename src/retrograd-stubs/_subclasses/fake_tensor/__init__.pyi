@@ -3,8 +3,13 @@
 Written by `make generate`.
 """
 from retrograd._small_modules._subclasses.fake_tensor import (
+    COUNTED as COUNTED,
+    DataDependentOutputException as DataDependentOutputException,
+    DynamicOutputShapeException as DynamicOutputShapeException,
     FakeTensor as FakeTensor,
     FakeTensorMode as FakeTensorMode,
-    _OfMeta as _OfMeta,
+    ITEM as ITEM,
+    _OfFake as _OfFake,
     is_fake as is_fake,
+    kind as kind,
 )
