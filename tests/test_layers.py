@@ -47,6 +47,7 @@ UPWARD = {
     ("autograd", "overrides"): "so does its autograd",
     ("autograd", "autograd.forward_ad"): "gradcheck checks tangents, too",
     ("autograd", "func"): "and under vmap",
+    ("_functions", "nn"): "torch.lstm and its like run the layers of nn",
     ("utils", "nn"): "ModuleTracker hooks modules",
     ("utils", "hub"): "model_zoo.load_url is the older name of load_state_dict_from_url",
     ("_tensor", "utils"): "pickling warns about hooks as torch.utils.hooks does",

@@ -170,7 +170,7 @@ GENERAL: tuple[str, ...] = (
     "Graphs of torch.export, make_fx and torch.jit.trace call functions of torch, not operators of aten, and cannot "
     "hold derivatives, torch.while_loop and draws from a generator of its own; their files have a format of their own. "
     "Sizes that export leaves open are tried in ten other sizes, not proven; a trace fixes a float divided by a size "
-    "(`1.0 / x.shape[0]`) without a warning, and a traced RNN, GRU or LSTM refuses sequences of another length. A "
+    "(`1.0 / x.shape[0]`) without a warning. A "
     "FakeTensorMode makes no symbolic sizes, whatever its shape_env, and knows the value of torch.tensor(number) only",
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
     "backward passes. Only then is a Function's jvp called. It is linear, so it is called with zeros that require "

@@ -10,6 +10,23 @@ import pytest
 
 import retrograd as torch
 
+
+def recurrent(T: Any, x: Any, name: str, form: str) -> Any:
+    """Sequences of 3 steps of 4 numbers, states of 3 (or projected to 2)."""
+    gates, deep, width = {"lstm": 4, "gru": 3}.get(name, 1) * 3, form == "deep", 2 if form == "projected" else 3
+    weights = []
+    for layer in range(2 if deep else 1):
+        for _ in range(2 if deep else 1):
+            weights += [x(gates, 2 * width if layer else 4), x(gates, width), x(gates), x(gates)]
+            weights += [x(width, 3)] if form == "projected" else []
+    states = [x(4 if deep else 1, 2, n) for n in ((width, 3) if name == "lstm" else (3,))]
+    state = tuple(states) if name == "lstm" else states[0]
+    more = (weights, True, 2 if deep else 1, 0.0, False, deep)
+    if form == "packed":
+        return getattr(T, name)(x(5, 4), T.tensor([2, 2, 1]), state, *more)
+    return getattr(T, name)(x(*((2, 3) if form == "first" else (3, 2)), 4), state, *more, form == "first")
+
+
 NUMBERS = np.random.default_rng(0).standard_normal(1000).astype("float32")
 CALLS = {
     "frobenius_norm": lambda T, x: T.frobenius_norm(x(3, 4, 2), [0, 1]),
@@ -28,6 +45,9 @@ CALLS = {
     "rnn_tanh_cell": lambda T, x: T.rnn_tanh_cell(x(2, 3), x(2, 4), x(4, 3), x(4, 4), x(4), x(4)),
     "rnn_relu_cell": lambda T, x: T.rnn_relu_cell(x(2, 3), x(2, 4), x(4, 3), x(4, 4)),
     "lstm_cell": lambda T, x: T.lstm_cell(x(2, 3), (x(2, 4), x(2, 4)), x(16, 3), x(16, 4), x(16), x(16)),
+    **{f"{name}, {form}": lambda T, x, name=name, form=form: recurrent(T, x, name, form) for name, form in (
+        ("lstm", "first"), ("lstm", "deep"), ("lstm", "packed"), ("lstm", "projected"), ("gru", "deep"), ("gru", "packed"),
+        ("rnn_tanh", "first"), ("rnn_relu", "deep"))},
     "gru_cell": lambda T, x: T.gru_cell(x(2, 3), x(2, 4), x(12, 3), x(12, 4), x(12), x(12)),
     "resize": lambda T, x: (x(4).resize(2, 2), x(4).resize_as(x(2, 2)), x(2).module_load(x(2)), x(2).module_load(x(2), True)),
 }

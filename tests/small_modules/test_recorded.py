@@ -569,3 +569,68 @@ def test_shapes_by_tensor_and_signatures_are_pytorchs() -> None:
 
     import torch as theirs
     assert said(torch) == said(theirs)
+
+
+@pytest.mark.parametrize("layer", [
+    nn.RNN(4, 3), nn.RNN(4, 3, nonlinearity="relu", bidirectional=True), nn.GRU(4, 3, num_layers=2, batch_first=True),
+    nn.LSTM(4, 3, num_layers=2, bidirectional=True), nn.LSTM(4, 3, proj_size=2, bias=False)], ids=str)
+def test_recurrent_layers_take_sequences_of_any_length(layer: Any, tmp_path: Path) -> None:
+    x = torch.randn(5, 5, 4)
+    torch.jit.trace(layer, x).save(tmp_path / "model.pt")
+    batch = 0 if layer.batch_first else 1
+    exported = export(layer, (x,), dynamic_shapes=({1 - batch: Dim("steps")},))
+    for made in (torch.jit.load(tmp_path / "model.pt"), exported.module()):
+        for steps in (1, 2, 5, 9):
+            more = torch.randn((5, steps, 4) if layer.batch_first else (steps, 5, 4))
+            assert same(made(more), layer(more))
+
+
+@both
+def test_traces_know_the_parts_of_a_module_by_name(torch: Any, tmp_path: Path) -> None:
+    nn = torch.nn
+
+    class Whole(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Sequential(nn.BatchNorm1d(3)))
+
+        def forward(self, x: Any) -> Any:
+            return self.body(x) + 1
+
+    model = Whole().eval()
+    made = torch.jit.trace(model, torch.ones(2, 4))
+    made.save(str(tmp_path / "model.pt"), _extra_files={"a": b"\xff", "b": "text"})
+    given = {"a": "", "b": "", "c": ""}
+    loaded = torch.jit.load(str(tmp_path / "model.pt"), _extra_files=given)
+    assert given == {"a": b"\xff", "b": b"text", "c": b""}
+    for trace in (made, loaded):
+        assert [(path, m.original_name) for path, m in trace.named_modules()] == [
+            ("", "Whole"), ("body", "Sequential"), ("body.0", "Linear"), ("body.1", "ReLU"), ("body.2", "Sequential"),
+            ("body.2.0", "BatchNorm1d")]
+        assert list(trace.state_dict()) == list(model.state_dict()) and "0" in dict(trace.body.named_children())
+    assert repr(made) == ("Whole(\n  original_name=Whole\n  (body): Sequential(\n    original_name=Sequential\n    (0): Linear("
+                          "original_name=Linear)\n    (1): ReLU(original_name=ReLU)\n    (2): Sequential(\n      original_name="
+                          "Sequential\n      (0): BatchNorm1d(original_name=BatchNorm1d)\n    )\n  )\n)")
+    assert isinstance(made, torch.jit.ScriptModule) and type(made.body).__name__ == "TracedModule"
+    with pytest.raises(RuntimeError, match="Trace submodules cannot be called"):
+        made.body(torch.ones(2, 4))
+    with torch.no_grad():
+        model.body[0].weight.zero_()
+    assert made.body.state_dict()["0.weight"].abs().sum() == 0
+    for path, words in ((tmp_path, "is a directory"), (tmp_path / "nothing", "does not exist")):
+        with pytest.raises(ValueError, match=f"The provided filename {path} {words}"):
+            torch.jit.load(str(path))
+
+
+@both
+def test_torch_jit_says_that_it_is_deprecated(torch: Any) -> None:
+    for name, call in {
+        "script": lambda: torch.jit.script(torch.nn.Linear(1, 1)), "trace": lambda: torch.jit.trace(torch.sin, torch.ones(1)),
+        "fork": lambda: torch.jit.fork(torch.sin, torch.ones(1)), "load": lambda: torch.jit.load("/nothing"),
+        "set_fusion_strategy": lambda: torch.jit.set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 10)]),
+    }.items():
+        with pytest.warns(DeprecationWarning, match=f"`torch.jit.{name}` is deprecated. Please (switch to|use) `torch."):
+            try:
+                call()
+            except ValueError:
+                assert name == "load"

@@ -45,8 +45,8 @@ RARE = [(name, family) for family, names in {
     "gammas": "binomial _standard_gamma _standard_gamma_grad _sample_dirichlet _dirichlet_grad",
     "rarely": """frobenius_norm nuclear_norm norm_except_dim unsafe_split_with_sizes grid_sampler_2d grid_sampler_3d conv_tbc
         fake_quantize_per_tensor_affine fake_quantize_per_channel_affine view_as_complex_copy view_as_real_copy from_file
-        rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell cond while_loop eig lstsq matrix_rank solve symeig resize resize_as
-        module_load const_data_ptr reinforce""",
+        lstm gru rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell cond while_loop eig lstsq matrix_rank solve
+        symeig resize resize_as module_load const_data_ptr reinforce""",
     "fractional": " ".join(f"fractional_max_pool{d}d{end}" for d in "23" for end in ("", "_with_indices")),
 }.items() for name in names.split()]
 # {name: (family, its name there)}

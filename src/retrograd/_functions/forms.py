@@ -459,6 +459,9 @@ FUNCTIONS = {
     "grid_sampler_3d": "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners",
     "group_norm": "Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "
         "cudnn_enabled=True",
+    "gru": "Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+        "dropout, bool train, bool bidirectional | Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
+        "num_layers, float dropout, bool train, bool bidirectional, bool batch_first",
     "gru_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "gt": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "hamming_window": "int window_length, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
@@ -638,6 +641,9 @@ FUNCTIONS = {
         "Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool "
         "requires_grad=False",
     "logsumexp": "Tensor input, int[1] dim, bool keepdim=False, *, Tensor? out=None",
+    "lstm": "Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "
+        "dropout, bool train, bool bidirectional | Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int "
+        "num_layers, float dropout, bool train, bool bidirectional, bool batch_first",
     "lstm_cell": "Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "lt": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "lu_solve": "Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None",
@@ -809,7 +815,13 @@ FUNCTIONS = {
     "resolve_conj": "Tensor input",
     "resolve_neg": "Tensor input",
     "rms_norm": "Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None",
+    "rnn_relu": "Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+        "dropout, bool train, bool bidirectional | Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
+        "num_layers, float dropout, bool train, bool bidirectional, bool batch_first",
     "rnn_relu_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
+    "rnn_tanh": "Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+        "dropout, bool train, bool bidirectional | Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
+        "num_layers, float dropout, bool train, bool bidirectional, bool batch_first",
     "rnn_tanh_cell": "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
     "roll": "Tensor input, int[1] shifts, int[1] dims=None",
     "rot90": "Tensor input, int k=1, int[] dims=(0,1)",

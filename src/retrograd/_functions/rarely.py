@@ -111,6 +111,44 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
     return made.requires_grad_(requires_grad)
 
 
+def recurrent(mode: str, input: Any, *args: Any) -> Any:
+    """nn.LSTM and its like: of (input, hx, params, ..., batch_first), or packed of (data, batch_sizes, hx, params, ...)."""
+    from ..nn.modules.rnn import run
+    sizes, turned = None, False
+    if isinstance(args[2], (list, tuple)):
+        sizes, (hx, params, *more) = args[0].tolist(), args[1:]
+    else:
+        hx, params, *more, turned = args
+    biases, layers, dropout, train, bidirectional = more
+    each = len(params) // (layers * (2 if bidirectional else 1))
+    weights = [list(params[i:i + each]) for i in range(0, len(params), each)]
+    x, hx = input.transpose(0, 1) if turned else input, tuple(hx) if mode == "LSTM" else hx
+    output, last = run(mode, x, hx, weights, biases, sizes, dropout, train, bidirectional)
+    return (output.transpose(0, 1) if turned else output, *(last if mode == "LSTM" else (last,)))
+
+
+def lstm(*args: Any) -> Any:
+    """What nn.LSTM computes: (output, h, c) of (input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional,
+    batch_first), or of (data, batch_sizes, (h, c), params, ..., bidirectional).
+    """
+    return recurrent("LSTM", *args)
+
+
+def gru(*args: Any) -> Any:
+    """What nn.GRU computes: (output, h); as lstm, with h in place of (h, c)."""
+    return recurrent("GRU", *args)
+
+
+def rnn_tanh(*args: Any) -> Any:
+    """What nn.RNN computes; as gru."""
+    return recurrent("RNN_TANH", *args)
+
+
+def rnn_relu(*args: Any) -> Any:
+    """What nn.RNN computes with relu; as gru."""
+    return recurrent("RNN_RELU", *args)
+
+
 def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """A step of nn.RNNCell."""
     return (linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh)).tanh()

@@ -175,6 +175,7 @@ from .._functions.grid import grid_sampler as grid_sampler
 from .._functions.rarely import grid_sampler_2d as grid_sampler_2d
 from .._functions.rarely import grid_sampler_3d as grid_sampler_3d
 from .._functions.norm import group_norm as group_norm
+from .._functions.rarely import gru as gru
 from .._functions.rarely import gru_cell as gru_cell
 from .._functions.windows import hamming_window as hamming_window
 from .._functions.windows import hann_window as hann_window
@@ -234,6 +235,7 @@ from .._functions.pointwise import logit as logit
 from .._functions.pointwise import logit_ as logit_
 from .._functions.create import logspace as logspace
 from .._functions.reduce import logsumexp as logsumexp
+from .._functions.rarely import lstm as lstm
 from .._functions.rarely import lstm_cell as lstm_cell
 from .._functions.rarely import lstsq as lstsq
 from .._functions.lu import lu as lu
@@ -334,7 +336,9 @@ from .._functions.representations import resize_as_ as resize_as_
 from .._functions.complexes import resolve_conj as resolve_conj
 from .._functions.complexes import resolve_neg as resolve_neg
 from .._functions.norm import rms_norm as rms_norm
+from .._functions.rarely import rnn_relu as rnn_relu
 from .._functions.rarely import rnn_relu_cell as rnn_relu_cell
+from .._functions.rarely import rnn_tanh as rnn_tanh
 from .._functions.rarely import rnn_tanh_cell as rnn_tanh_cell
 from .._functions.rearrange import roll as roll
 from .._functions.rearrange import rot90 as rot90

@@ -361,6 +361,7 @@ __all__ = [
     "grid_sampler_2d",
     "grid_sampler_3d",
     "group_norm",
+    "gru",
     "gru_cell",
     "gt",
     "hamming_window",
@@ -442,6 +443,7 @@ __all__ = [
     "logit_",
     "logspace",
     "logsumexp",
+    "lstm",
     "lstm_cell",
     "lstsq",
     "lt",
@@ -551,7 +553,9 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "rms_norm",
+    "rnn_relu",
     "rnn_relu_cell",
+    "rnn_tanh",
     "rnn_tanh_cell",
     "roll",
     "rot90",
@@ -1932,6 +1936,17 @@ def group_norm(
     cudnn_enabled: bool = True,
 ) -> Tensor: ...
 
+@overload
+def gru(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool,
+) -> Tensor: ...
+@overload
+def gru(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> Tensor: ...
+
 def gru_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
@@ -2266,6 +2281,17 @@ def logspace(
 
 def logsumexp(
     input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None,
+) -> Tensor: ...
+
+@overload
+def lstm(
+    data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> Tensor: ...
+@overload
+def lstm(
+    input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> Tensor: ...
 
 def lstm_cell(
@@ -2815,9 +2841,31 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None,
 ) -> Tensor: ...
 
+@overload
+def rnn_relu(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool,
+) -> Tensor: ...
+@overload
+def rnn_relu(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> Tensor: ...
+
 def rnn_relu_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
+) -> Tensor: ...
+
+@overload
+def rnn_tanh(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool,
+) -> Tensor: ...
+@overload
+def rnn_tanh(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
 ) -> Tensor: ...
 
 def rnn_tanh_cell(

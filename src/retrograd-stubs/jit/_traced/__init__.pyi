@@ -9,6 +9,7 @@ from retrograd._small_modules.jit._traced import (
     ScriptFunction as ScriptFunction,
     TRACING as TRACING,
     TopLevelTracedModule as TopLevelTracedModule,
+    TracedModule as TracedModule,
     _Traced as _Traced,
     check as check,
     check_results as check_results,

@@ -45,6 +45,9 @@ class Program:
         graph.output(map_arg(tuple(self.flat.output_node().args[0]), lambda n: copied[n]))
         graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(list(self.names), *self.specs)))
         made = GraphModule({**self.attributes, **self.branches}, graph)
+        for m in made.modules():
+            m._parameters.clear()               # they are in the order of the graph
+            m._buffers.clear()
         for path, t in self.attributes.items():
             *above, name = path.split(".")
             parent: Any = made

@@ -158,6 +158,8 @@ class Recorder(TorchFunctionMode):
     elements    does the graph compute what item() gives?
     """
 
+    whole_layers = True                         # recurrent ones are one step, whatever the length of a sequence
+
     def __init__(self, attributes: dict[str, Tensor], sizes: bool, read: Callable[[str], None],
                  constant: str = "_tensor_constant", elements: bool = False) -> None:
         self.graph = Graph()

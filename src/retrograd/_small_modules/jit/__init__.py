@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from types import UnionType
@@ -14,15 +15,16 @@ from retrograd.futures import Future
 from retrograd.nn.module import Module
 
 __all__ = [
-    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning",
-    "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "isinstance", "load",
-    "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing", "set_fusion_strategy",
-    "strict_fusion", "trace", "trace_module", "unused", "wait",
+    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracedModule",
+    "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing",
+    "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing",
+    "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]
 if TYPE_CHECKING:
     from retrograd._small_modules.jit._traced import (
         ScriptFunction,
         TopLevelTracedModule,
+        TracedModule,
         freeze,
         load,
         optimize_for_inference,
@@ -30,13 +32,20 @@ if TYPE_CHECKING:
         trace,
         trace_module,
     )
-TRACED = "ScriptFunction TopLevelTracedModule freeze load optimize_for_inference save trace trace_module".split()
+STRATEGY = [("STATIC", 2), ("DYNAMIC", 10)]
+TRACED = "ScriptFunction TopLevelTracedModule TracedModule freeze load optimize_for_inference save trace trace_module".split()
 late_names(__name__, lazy=("annotations",), also={name: partial(found, "retrograd.jit._traced", name) for name in TRACED})
 
 
 def _get_trace_graph(*args: Any, **kwargs: Any) -> Any:
     """(a graph of calls, the result), for counters of operations."""
     return found("retrograd.jit._graph", "_get_trace_graph")(*args, **kwargs)
+
+
+def deprecated(name: str, instead: str = "torch.compile` or `torch.export") -> None:
+    """PyTorch's warning, which, as there, Python shows only to those who ask for warnings about libraries."""
+    text = f"Please switch to `{instead}`." if instead else "Please use `torch.compile` instead."
+    warnings.warn(f"`torch.jit.{name}` is deprecated. {text}", DeprecationWarning, stacklevel=2)
 
 
 class ScriptModule(Module):
@@ -60,6 +69,7 @@ class Error(RuntimeError):
 
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """obj itself: a function, a class or a module."""
+    deprecated("script")
     return obj
 
 
@@ -141,6 +151,7 @@ def _is(obj: Any, kind: Any, inside: tuple[Any, ...]) -> bool:
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
     """func's result as a Future that is done: it runs at once."""
+    deprecated("fork", "")
     done: Future[Any] = Future()
     done.set_result(func(*args, **kwargs))
     return done
@@ -148,6 +159,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
 
 def wait(future: Future[Any]) -> Any:
     """The result of fork."""
+    deprecated("wait", "")
     return future.wait()
 
 
@@ -162,8 +174,10 @@ class strict_fusion:
 
 
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """[]: nothing is fused by a compiler."""
-    return []
+    """The one before: nothing is fused by a compiler."""
+    deprecated("set_fusion_strategy", "")
+    before, STRATEGY[:] = list(STRATEGY), strategy
+    return before
 
 
 def enable_onednn_fusion(enabled: bool) -> None:

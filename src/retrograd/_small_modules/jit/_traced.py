@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import re
 import threading
 import warnings
 from collections.abc import Callable
@@ -12,12 +14,15 @@ from retrograd._tensor import Tensor
 from retrograd.func._batching.draws import RULES as DRAWS
 from retrograd.fx._program import Program, program_in, recorded
 from retrograd.fx._recorded import Number, Refused
-from retrograd.jit import ScriptModule, TracerWarning, TracingCheckError
+from retrograd.jit import ScriptModule, TracerWarning, TracingCheckError, deprecated
 from retrograd.nn import Module
 from retrograd.random import fork_rng, get_rng_state
 from retrograd.utils._pytree import tree_leaves, tree_map
 
-__all__ = ["ScriptFunction", "TopLevelTracedModule", "freeze", "load", "optimize_for_inference", "save", "trace", "trace_module"]
+__all__ = [
+    "ScriptFunction", "TopLevelTracedModule", "TracedModule", "freeze", "load", "optimize_for_inference", "save", "trace",
+    "trace_module",
+]
 FORMAT = "retrograd.jit 1"
 OUTPUTS = "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions"
 TRACING = threading.local()
@@ -30,10 +35,6 @@ class _Traced:
     """What a trace is for its callers."""
 
     _program: Program
-
-    def _taken(self, program: Program) -> None:
-        self.__dict__["_program"] = program
-        self.__dict__["_run"] = program.as_module()
 
     @property
     def code(self) -> str:
@@ -50,21 +51,54 @@ class _Traced:
         """Write it to a path or file, which torch.jit.load reads; the format is retrograd's own."""
         from retrograd.serialization import save as write
 
-        kind = {"format": FORMAT, "module": isinstance(self, Module), "training": getattr(self, "training", True),
-                "extra": dict(_extra_files or {})}
+        kinds = {path: m.original_name for path, m in self.named_modules()} if isinstance(self, TracedModule) else {}
+        kind = {"format": FORMAT, "module": bool(kinds), "training": getattr(self, "training", True), "kinds": kinds,
+                "extra": {name: x.encode() if isinstance(x, str) else x for name, x in (_extra_files or {}).items()}}
         write({**kind, **self._program.state()}, f)
 
 
-class TopLevelTracedModule(_Traced, ScriptModule):
+class TracedModule(ScriptModule):
+    """A part of a module that was traced: its tensors, and the name of its class.
+
+    run    what holds the tensors
+    kinds  {path of a part: the name of its class}, "" being the whole
+    """
+
+    def __init__(self, run: Module, kinds: dict[str, str], path: str = "", training: bool = True) -> None:
+        super().__init__()
+        self.__dict__["_kind"] = kinds.get(path, "Module")
+        self._parameters, self._buffers = run._parameters, run._buffers
+        self._non_persistent_buffers_set = run._non_persistent_buffers_set
+        for name in dict.fromkeys(found.removeprefix(f"{path}." if path else "").partition(".")[0]
+                                  for found in (*kinds, *(f"{path}.{x}".lstrip(".") for x in run._modules))
+                                  if found != path and (not path or found.startswith(f"{path}."))):
+            below = f"{path}.{name}" if path else name
+            self._modules[name] = TracedModule(run._modules.get(name) or Module(), kinds, below, training)
+        self.training = training
+
+    @property
+    def original_name(self) -> str:
+        """The name of the class that was traced."""
+        return str(self.__dict__["_kind"])
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only the whole can be called."""
+        raise RuntimeError("Trace submodules cannot be called.")
+
+    def _get_name(self) -> str:
+        return self.original_name
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+
+class TopLevelTracedModule(TracedModule, _Traced):
     """A module that torch.jit.trace made: it repeats what the traced one did, whatever `training` says."""
 
-    def __init__(self, program: Program, training: bool = True) -> None:
-        super().__init__()
-        self._taken(program)
-        run = self.__dict__["_run"]
-        self._parameters, self._buffers, self._modules = run._parameters, run._buffers, run._modules
-        self._non_persistent_buffers_set = run._non_persistent_buffers_set
-        self.training = training
+    def __init__(self, program: Program, kinds: dict[str, str], training: bool = True) -> None:
+        run = program.as_module()
+        super().__init__(run, kinds, "", training)
+        self.__dict__.update(_program=program, _run=run)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The traced computation."""
@@ -75,8 +109,8 @@ class ScriptFunction(_Traced):
     """A function that torch.jit.trace made."""
 
     def __init__(self, program: Program, name: str = "traced") -> None:
-        self._taken(program)
-        self.name = self.__name__ = name
+        self.__dict__.update(_program=program, _run=program.as_module())
+        self.name = self.__name__ = re.sub(r"\W+", "_", name).rstrip("_")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__dict__["_run"](*args, **kwargs)
@@ -93,6 +127,7 @@ def trace(
     Sizes are computed by the graph; what func decides by them or by values is fixed, the latter with a TracerWarning.
     https://pytorch.org/docs/stable/generated/torch.jit.trace.html
     """
+    deprecated("trace")
     if isinstance(func, _Traced):
         warnings.warn("The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.",
                       stacklevel=2)
@@ -105,8 +140,9 @@ def trace(
     args, kwargs = tuple_of(example_inputs), dict(example_kwarg_inputs or {})
     program, result = traced(func, args, kwargs, warned)
     check_results(result, strict)
-    made: Any = TopLevelTracedModule(program, func.training) if isinstance(func, Module) else ScriptFunction(
-        program, getattr(func, "__name__", "traced"))
+    made: Any = ScriptFunction(program, getattr(func, "__name__", "traced"))
+    if isinstance(func, Module):
+        made = TopLevelTracedModule(program, {path: type(m).__name__ for path, m in func.named_modules()}, func.training)
     if check_trace:
         given = [(tuple_of(x), {}) for x in check_inputs] if check_inputs is not None else [(args, kwargs)]
         for some_args, some_kwargs in given:
@@ -235,6 +271,7 @@ def trace_module(mod: Module, inputs: dict[str, Any], optimize: Any = None, chec
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     """Write what torch.jit.trace made."""
+    deprecated("save", "torch.export")
     if not isinstance(m, _Traced):
         raise NotImplementedError(
             f"torch.jit.save: a {type(m).__name__} is no trace: script() gives back what it is given, which Python runs; save "
@@ -243,13 +280,20 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, _restore_shapes: bool = False) -> Any:
-    """What torch.jit.save wrote.  ValueError for another file: TorchScript cannot be read."""
-    program, found = program_in(f, FORMAT, "torch.jit.save", _extra_files)
-    return TopLevelTracedModule(program, bool(found.get("training", True))) if found.get("module") else ScriptFunction(program)
+    """What torch.jit.save wrote; _extra_files gets bytes.  ValueError for another file: TorchScript cannot be read."""
+    deprecated("load", "torch.export")
+    if isinstance(f, (str, os.PathLike)) and not os.path.isfile(f):
+        raise ValueError(f"The provided filename {f} " + ("is a directory" if os.path.isdir(f) else "does not exist"))
+    program, found = program_in(f, FORMAT, "torch.jit.save", None)
+    for name in _extra_files or ():
+        _extra_files[name] = found["extra"].get(name, b"")  # type: ignore[index]
+    kinds = {str(path): str(kind) for path, kind in found["kinds"].items()}
+    return TopLevelTracedModule(program, kinds, bool(found["training"])) if kinds else ScriptFunction(program)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
     """mod itself, which has to be in evaluation mode: a trace is as fast as it gets here."""
+    deprecated("freeze", "")
     if not isinstance(mod, ScriptModule):
         raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script "
                            "your 'nn.Module'.")
@@ -261,4 +305,5 @@ def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True
 
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
     """mod itself."""
+    deprecated("optimize_for_inference", "")
     return mod

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from importlib import import_module
 from typing import Any
 
 from ..._engine.dispatch import takes_part
@@ -123,6 +124,57 @@ def joined(parts: list[Any]) -> Any:
     if isinstance(parts[0], tuple):
         return tuple(cat(list(each)) for each in zip(*parts))
     return cat(parts)
+
+
+def run(mode: str, input: Any, hx: Any, weights: list[Any], biases: bool, sizes: list[int] | None, dropout: float, train: bool,
+        bidirectional: bool) -> tuple[Any, Any]:
+    """All layers: weights is a list for each layer and direction, as in RNNBase; sizes: the batch of each step, if packed."""
+    directions = 2 if bidirectional else 1
+    layers = len(weights) // directions
+    last = []
+    for layer in range(layers):
+        outputs = []
+        for direction in range(directions):
+            at = layer * directions + direction
+            state = tuple(h[at] for h in hx) if isinstance(hx, tuple) else hx[at]
+            output, state = run_layer(mode, input, state, weights[at], biases, sizes, direction == 1)
+            outputs.append(output)
+            last.append(state)
+        input = outputs[0] if directions == 1 else cat(outputs, -1)
+        if dropout and layer < layers - 1:
+            input = F.dropout(input, dropout, train)
+    if isinstance(hx, tuple):
+        return input, tuple(stack(list(each)) for each in zip(*last))
+    return input, stack(last)
+
+
+def run_layer(mode: str, input: Any, state: Any, own: list[Any], biases: bool, sizes: Any, reverse: bool) -> tuple[Any, Any]:
+    w_ih, w_hh, *more = own
+    b_ih, b_hh = more[:2] if biases else (None, None)
+    projected = more[2 if biases else 0:]
+    weights = w_hh, b_hh, projected[0] if projected else None
+    x = F.linear(input, w_ih, b_ih)
+    if mode == "LSTM" and sizes is None and not reverse and weights[2] is None and one_node(x, state, weights):
+        given = (x, weights[0], weights[1], state[0], state[1])
+        packed = heard(recurrent.lstm, given)
+        count = len(x)
+        return packed[:count], (packed[count - 1], packed[count])
+    steps = list(x.unbind(0) if sizes is None else x.split(sizes))
+    step = STEPS[mode]
+    outputs: list[Any] = [None] * len(steps)
+    done: list[Any] = []                        # states of sequences that have ended, the longest last
+    start = state
+    if sizes is not None and reverse:
+        state = rows(start, 0, sizes[-1])
+    for t in range(len(steps) - 1, -1, -1) if reverse else range(len(steps)):
+        if sizes is not None and t > 0 and not reverse and sizes[t] < sizes[t - 1]:
+            done.append(rows(state, sizes[t], None))
+            state = rows(state, 0, sizes[t])
+        if sizes is not None and reverse and t + 1 < len(sizes) and sizes[t] > sizes[t + 1]:
+            state = joined([state, rows(start, sizes[t + 1], sizes[t])])
+        state = step(steps[t], state, weights)
+        outputs[t] = state[0] if isinstance(state, tuple) else state
+    return stack(outputs) if sizes is None else cat(outputs), joined([state, *reversed(done)])
 
 
 class RNNBase(Module):
@@ -268,48 +320,13 @@ class RNNBase(Module):
         sizes = None if batch_sizes is None else batch_sizes.tolist()
         if sizes is None and not input.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        directions = 2 if self.bidirectional else 1
-        last = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction in range(directions):
-                at = layer * directions + direction
-                state = tuple(h[at] for h in hx) if isinstance(hx, tuple) else hx[at]
-                output, state = self._run_layer(input, state, self._all_weights[at], sizes, direction == 1)
-                outputs.append(output)
-                last.append(state)
-            input = outputs[0] if directions == 1 else cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                input = F.dropout(input, self.dropout, self.training)
-        if isinstance(hx, tuple):
-            return input, tuple(stack(list(each)) for each in zip(*last))
-        return input, stack(last)
-
-    def _run_layer(self, input: Any, state: Any, names: list[str], sizes: Any, reverse: bool) -> tuple[Any, Any]:
-        own = {name.partition("_l")[0]: getattr(self, name) for name in names}
-        weights = (own["weight_hh"], own.get("bias_hh"), own.get("weight_hr"))
-        x = F.linear(input, own["weight_ih"], own.get("bias_ih"))
-        if self.mode == "LSTM" and sizes is None and not reverse and weights[2] is None and one_node(x, state, weights):
-            given = (x, weights[0], weights[1], state[0], state[1])
-            packed = heard(recurrent.lstm, given)
-            count = len(x)
-            return packed[:count], (packed[count - 1], packed[count])
-        steps = list(x.unbind(0) if sizes is None else x.split(sizes))
-        step = STEPS[self.mode]
-        outputs: list[Any] = [None] * len(steps)
-        done: list[Any] = []                    # states of sequences that have ended, the longest last
-        start = state
-        if sizes is not None and reverse:
-            state = rows(start, 0, sizes[-1])
-        for t in range(len(steps) - 1, -1, -1) if reverse else range(len(steps)):
-            if sizes is not None and t > 0 and not reverse and sizes[t] < sizes[t - 1]:
-                done.append(rows(state, sizes[t], None))
-                state = rows(state, 0, sizes[t])
-            if sizes is not None and reverse and t + 1 < len(sizes) and sizes[t] > sizes[t + 1]:
-                state = joined([state, rows(start, sizes[t + 1], sizes[t])])
-            state = step(steps[t], state, weights)
-            outputs[t] = state[0] if isinstance(state, tuple) else state
-        return stack(outputs) if sizes is None else cat(outputs), joined([state, *reversed(done)])
+        functions = thread().functions
+        if sizes is None and functions and getattr(functions[-1], "whole_layers", False):
+            f = getattr(import_module("retrograd"), self.mode.lower())
+            output, *last = f(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                              self.bidirectional, False)
+            return output, tuple(last) if isinstance(hx, tuple) else last[0]
+        return run(self.mode, input, hx, self.all_weights, self.bias, sizes, self.dropout, self.training, self.bidirectional)
 
     def _forward(self, input: Any, hx: Any) -> tuple[Any, Any]:
         """forward of RNN and GRU, whose state is one tensor."""
