@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd import microscope, nn
@@ -112,3 +113,49 @@ def test_marks_for_other_tools_say_that_nobody_listens() -> None:
     assert not itt.is_available() and itt.range_push("x") == itt.range_pop() == -1
     with profiler.emit_nvtx(), profiler.emit_itt(), itt.range("x"):
         assert torch.ones(1).item() == 1
+
+
+@pytest.mark.oracle
+def test_flops_and_memory_are_pytorchs() -> None:
+    import torch as theirs
+
+    def measured(torch: Any) -> Any:
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+        x, conv, images = torch.randn(32, 64), torch.nn.Conv2d(3, 8, 3, padding=1), torch.randn(2, 3, 16, 16)
+        cpu = [torch.profiler.ProfilerActivity.CPU]
+        with torch.profiler.profile(activities=cpu, with_flops=True, profile_memory=True) as p:
+            model(x).sum().backward()
+            conv(images)
+            a = torch.ones(1000)
+            b = a * a + a
+            c = torch.bmm(x[None], x.t()[None])
+        assert b.numel() and c.numel()
+        return p.key_averages()
+    got, want = measured(torch), measured(theirs)
+    flops, memory = [{e.key: getattr(e, name) for e in got} for name in ("flops", "cpu_memory_usage")]
+    theirs_of = {e.key: e.flops for e in want}
+    for name in ("aten::bmm", "aten::mul", "aten::add", "aten::conv2d"):
+        assert flops[name] == theirs_of[name] > 0
+    assert flops["aten::linear"] == theirs_of["aten::addmm"] and flops["AddmmBackward0"] == theirs_of["aten::mm"]
+    held = {e.key: e.cpu_memory_usage for e in want}
+    for name in ("aten::linear", "aten::relu", "aten::conv2d", "aten::bmm", "aten::mul", "aten::ones"):
+        assert memory[name] == held[name] > 0
+    assert 54272 <= memory["AddmmBackward0"] < 56000            # with the gradients of biases, which PyTorch sums elsewhere
+    rows = got.table(sort_by="flops").splitlines()
+    assert rows[1].split()[-2:] == ["Total", "KFLOPs"] and rows[3].split()[-1] == "688.128" and rows[-3].split()[-1] == "--"
+
+
+@both
+def test_a_profile_is_switched_off_and_on(torch: Any) -> None:
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=cpu) as p:
+        torch.ones(2).add(1)
+        p.toggle_collection_dynamic(False, cpu)
+        torch.ones(2).mul(1)
+        p.toggle_collection_dynamic(True, cpu)
+        torch.ones(2).sub(1)
+    names = {e.key for e in p.key_averages()}
+    assert {"aten::add", "aten::sub"} <= names and "aten::mul" not in names
+    p.toggle_collection_dynamic(False, cpu)
+    assert {"aten::add", "aten::sub"} <= {e.key for e in p.key_averages()}

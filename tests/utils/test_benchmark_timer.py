@@ -99,5 +99,5 @@ def test_callgrind_and_cpp_are_refused_by_name() -> None:
         benchmark.Timer("1").collect_callgrind()
     with pytest.raises(NotImplementedError, match="time a Python statement"):
         benchmark.Timer("1", language="c++")
-    with pytest.raises(AttributeError, match=r"torch.utils.benchmark.Fuzzer.*benchmarks measure time only"):
-        _ = benchmark.Fuzzer
+    with pytest.raises(AttributeError, match=r"torch.utils.benchmark.FuzzedSparseTensor.*benchmarks measure time only"):
+        _ = benchmark.FuzzedSparseTensor

@@ -68,9 +68,9 @@ LACKS = {
     "profilers": ("torch.profiler and retrograd.microscope measure programs", r"""
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
-    "measurements": ("benchmarks measure time only, of statements and arguments that you supply", r"""
+    "measurements": ("benchmarks measure time only, of dense tensors", r"""
         torch\.utils\.benchmark\..+|
-        Fuzz\w+|Fuzzer|ParameterAlias|\w*Callgrind\w*|FunctionCounts?"""),
+        FuzzedSparseTensor|\w*Callgrind\w*|FunctionCounts?"""),
     "internal": ("it is internal to PyTorch", r"""
         torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
         torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|deterministic|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|

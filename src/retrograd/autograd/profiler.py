@@ -3,8 +3,10 @@
 NOTE [What a profile sees]
 The dispatch point tells of each call of a public function, the engine of each node of a backward pass; a clock is read before
 and after.  Collectives and messages between ranks are events from their start to their end, which may be in a later call.
-What such a function calls inside is not told apart.  Memory is that of the arrays which results own: what is freed is
-not subtracted.  It takes the places of listener and observer, so a recorder of the microscope cannot run at the same time.
+What such a function calls inside is not told apart.  Memory is that of the arrays which results hold and arguments do not: what
+is freed is not subtracted.  Floating-point operations are counted in products of matrices, convolutions, and sums and products
+of elements; those of a backward pass belong to its nodes.  It takes the places of listener and observer, so a recorder of the
+microscope cannot run at the same time.
 """
 from __future__ import annotations
 
@@ -25,6 +27,7 @@ from retrograd._tensor import Tensor
 from retrograd.autograd.profiler_util import EventList, FunctionEvent
 from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from retrograd.utils._pytree import tree_leaves
+from retrograd.utils.flop_counter import flops_of
 
 __all__ = ["EnforceUnique", "KinetoStepTracker", "emit_itt", "emit_nvtx", "profile", "record_function"]
 late_names(__name__)
@@ -44,13 +47,27 @@ def name_of(func: Any) -> str:
     return f"aten::{name}"
 
 
+def memory_of(array: Any) -> Any:
+    """The array that holds its elements."""
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
+
+
+def bytes_of(arrays: Any, known: Any = ()) -> int:
+    """Of the memory behind arrays, apart from that behind others."""
+    seen = {id(memory_of(array)) for array in known}
+    held = {id(memory): memory for memory in map(memory_of, arrays) if id(memory) not in seen}
+    return sum(getattr(memory, "nbytes", 0) for memory in held.values())
+
+
 class Session:
     """One profile, while it runs."""
 
     current: Session | None = None
 
-    def __init__(self, shapes: bool, memory: bool, stacks: bool) -> None:
-        self.shapes, self.memory, self.stacks = shapes, memory, stacks
+    def __init__(self, shapes: bool, memory: bool, stacks: bool, flops: bool) -> None:
+        self.shapes, self.memory, self.stacks, self.flops = shapes, memory, stacks, flops
         self.events: list[FunctionEvent] = []
         self.local = threading.local()
         self.threads: dict[int, int] = {}
@@ -73,7 +90,6 @@ class Session:
         if exchanges is not None:
             exchanges.listening.profile = self
         self.handles = [register_optimizer_step_pre_hook(self.step_begins), register_optimizer_step_post_hook(self.step_ends)]
-        self.begun = perf_counter_ns()
 
     def stop(self) -> None:
         if self.state.listener is self:
@@ -88,6 +104,7 @@ class Session:
             exchanges.listening.profile = None
         for handle in self.handles:
             handle.remove()
+        self.handles = []
 
     def event(self, name: str, inputs: Any = (), annotation: bool = False, number: int = -1) -> FunctionEvent:
         """One that starts now."""
@@ -152,24 +169,36 @@ class Session:
         if not made and name not in VALUES:
             self.forget(event)
         elif self.memory:
-            event.own_memory = sum(y.array.nbytes for y in made if y.array.flags.owndata and not any(y is x for x in args))
+            given = (x.array for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor))
+            event.own_memory = bytes_of((y.array for y in made), given)
         return found
 
     # As an observer: NOTE [Observer] in modes.py
 
     def op(self, node: Any, inputs: Any, output: Any) -> None:
-        pass
+        stack = self.local.__dict__.get("stack")
+        if self.flops and stack:
+            count, backward = flops_of(node, inputs, output)
+            stack[-1].flops += count
+            if backward:
+                node.metadata["flops"] = backward
 
     def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
         name = node.name() if callable(getattr(node, "name", None)) else type(node).__name__
         name = name.rpartition("::")[2]
         outer = self.push(f"autograd::engine::evaluate_function: {name}")
-        self.local.__dict__.setdefault("nodes", []).append((node, outer, self.push(name)))
+        inner = self.push(name)
+        if self.flops:
+            inner.flops += node.metadata.get("flops", 0)
+        self.local.__dict__.setdefault("nodes", []).append((node, outer, inner))
+        self.given = [x for x in (g, *(more or ())) if x is not None]
 
     def edge(self, task: Any, to: Any, nr: Any, g: Any) -> None:
         nodes = self.local.__dict__.get("nodes")
-        if self.memory and nodes and getattr(getattr(g, "flags", None), "owndata", False):
-            nodes[-1][2].own_memory += g.nbytes
+        if self.memory and nodes and g is not None:
+            array = getattr(g, "array", g)
+            nodes[-1][2].own_memory += bytes_of([array], [getattr(x, "array", x) for x in self.given])
+            self.given.append(g)
 
     def end(self, task: Any, node: Any) -> None:
         nodes = self.local.__dict__.get("nodes", [])
@@ -202,7 +231,7 @@ class profile:
                  with_stack: bool = False, with_modules: bool = False,
                  use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
                  custom_trace_id_callback: Any = None, **_: Any) -> None:
-        self.enabled, self.record_shapes = enabled, record_shapes
+        self.enabled, self.record_shapes, self.with_flops = enabled, record_shapes, with_flops
         self.profile_memory, self.with_stack = profile_memory, with_stack
         self.entered = False
         self.function_events: Any = None
@@ -218,13 +247,22 @@ class profile:
         return self
 
     def _start_trace(self) -> None:
-        self._session = Session(self.record_shapes, self.profile_memory, self.with_stack)
+        self._session = Session(self.record_shapes, self.profile_memory, self.with_stack, self.with_flops)
         self._session.start()
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
+        """Stop to measure, or go on, if the CPU is among the activities."""
+        if self._session is not None and any(activity.name == "CPU" for activity in activities):
+            if enabled and Session.current is not self._session:
+                self._session.start()
+            elif not enabled and Session.current is self._session:
+                self._session.stop()
 
     def __exit__(self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:
         if self.enabled and self._session is not None:
             self._session.stop()
-            self.function_events = EventList(self._session.events, profile_memory=self.profile_memory)
+            self.function_events = EventList(
+                self._session.events, profile_memory=self.profile_memory, with_flops=self.with_flops)
             self._session = None
 
     def _found(self) -> EventList:

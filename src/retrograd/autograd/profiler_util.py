@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
 WIDTH = 12
+SCALES = ("", "K", "M", "G", "T", "P")
 
 
 DeviceType = Enum("DeviceType", "CPU CUDA MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal XPU MPS Meta HPU VE Lazy IPU "
@@ -58,7 +59,7 @@ class Times:
     is_async = is_remote = is_legacy = False
     node_id = -1
     overload_name = ""
-    flops = 0
+    flops = 0                                   # operations of its own: NOTE [What a profile sees]
 
     @property
     def cpu_time(self) -> float:
@@ -154,7 +155,7 @@ class FunctionEventAvg(Times):
             self.key, self.input_shapes, self.stack = other.key, other.input_shapes, other.stack
             self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
             self.is_user_annotation = other.is_user_annotation
-        for name in ("count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage"):
+        for name in ("count", "flops", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
@@ -169,9 +170,9 @@ class FunctionEventAvg(Times):
 class EventList(list[Any]):
     """Events in the order in which they began, or their sums."""
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, **_: Any) -> None:
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False, **_: Any) -> None:
         super().__init__(events)
-        self.profile_memory = profile_memory
+        self.profile_memory, self.with_flops = profile_memory, with_flops
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -189,7 +190,7 @@ class EventList(list[Any]):
             one.stack = (one.stack or [])[:group_by_stack_n]
             if not group_by_input_shapes:
                 one.input_shapes = ""
-        return EventList(sums.values(), profile_memory=self.profile_memory)
+        return EventList(sums.values(), profile_memory=self.profile_memory, with_flops=self.with_flops)
 
     def total_average(self) -> FunctionEventAvg:
         """The sum over all events."""
@@ -220,6 +221,11 @@ class EventList(list[Any]):
         if shaped:
             heads.append("Input Shapes")
             widths.append(min(shapes, max_shapes_column_width or shapes))
+        counts = [e.flops for e in rows if e.flops > 0] if self.with_flops else []
+        scale = min(int(math.log10(min(counts)) / 3), len(SCALES) - 1) if counts else 0
+        if counts:
+            heads.append(f"Total {SCALES[scale]}FLOPs")
+            widths.append(WIDTH)
         if placed:
             heads.append("Source Location")
             widths.append(min(max(len(line) for e in rows for line in e.stack) + 4, max_src_column_width))
@@ -252,6 +258,8 @@ class EventList(list[Any]):
             values.append(e.count)
             if shaped:
                 values.append(str(e.input_shapes)[:widths[len(values)]])
+            if counts:
+                values.append(f"{e.flops / 1000**scale:8.3f}" if e.flops else "--")
             places = [p if len(p) <= widths[-1] else "..." + p[3 - widths[-1]:] for p in e.stack] if placed else []
             lines.append(line([*values, *(places[:1] or [""] if placed else [])]))
             if placed:

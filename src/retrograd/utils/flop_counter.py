@@ -42,6 +42,16 @@ def flops(kind: str, node: Any, a: Any, b: Any, out: Any) -> int:
     return int(2 * a.numel() * b.shape[-1])
 
 
+def flops_of(node: Any, inputs: Any, output: Any) -> tuple[int, int]:
+    """Operations of a node's forward and of its backward, those of sums and products of elements among them."""
+    kinds = NODES.get(type(node).__name__)
+    if kinds is None:
+        return (output.numel() if type(node).__name__ in ("AddBackward0", "MulBackward0") else 0), 0
+    a, b = factors(kinds[0], inputs)
+    count = flops(kinds[0], node, a, b, output)
+    return count, count * (a.requires_grad + b.requires_grad) if output.requires_grad else 0
+
+
 class FlopCounterMode:
     """`with` it, operations are counted: get_total_flops, get_flop_counts by modules, get_table.
 
@@ -118,12 +128,10 @@ class FlopCounterMode:
         kinds = NODES.get(type(node).__name__)
         if kinds is None:
             return
-        a, b = factors(kinds[0], inputs)
-        count = flops(kinds[0], node, a, b, output)
+        count, backward = flops_of(node, inputs, output)
         self.add(kinds[0], count)
-        wanted = a.requires_grad + b.requires_grad
-        if output.requires_grad and wanted:
-            self.backward[node] = kinds[1], count * wanted
+        if backward:
+            self.backward[node] = kinds[1], backward
 
     def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
         pass

@@ -153,7 +153,8 @@ class _KinetoProfile:
                            "reported. To keep events across cycles, set acc_events=True.")
             self._earlier = [*self._earlier, *(self.profiler.function_events or ())] if self.acc_events else []
         self.profiler = autograd_profiler.profile(
-            record_shapes=self.record_shapes, profile_memory=self.profile_memory, with_stack=self.with_stack)
+            record_shapes=self.record_shapes, profile_memory=self.profile_memory, with_stack=self.with_stack,
+            with_flops=self.with_flops)
 
     def start_trace(self) -> None:
         """Begin to measure."""
@@ -167,6 +168,11 @@ class _KinetoProfile:
         if self._earlier:
             self.profiler.function_events[:0] = self._earlier
             self._earlier = []
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Stop to measure, or go on, if the CPU is among the activities."""
+        if self.profiler is not None:
+            self.profiler.toggle_collection_dynamic(enable, activities)
 
     def export_chrome_trace(self, path: str, *, use_python_export: bool = False) -> None:
         """Write a file for chrome://tracing or Perfetto."""

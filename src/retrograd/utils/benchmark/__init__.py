@@ -1,6 +1,6 @@
 """torch.utils.benchmark: time statements, with warm-up, repetitions and tables.  https://pytorch.org/docs/stable/benchmark_utils.html
 
-Instructions are not counted (Callgrind), C++ is not compiled, and arguments are not made at random (fuzzers).
+Instructions are not counted (Callgrind), and C++ is not compiled.
 """
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from .utils.common import (
     unit_to_english,
 )
 from .utils.compare import Colorize, Compare
+from .utils.fuzzer import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
 from .utils.timer import Language, Timer, timer
 
 __all__ = [
-    "Colorize", "Compare", "Language", "Measurement", "TaskSpec", "Timer", "ordered_unique", "select_unit", "set_torch_threads",
-    "timer", "trim_sigfig", "unit_to_english",
+    "Colorize", "Compare", "FuzzedParameter", "FuzzedTensor", "Fuzzer", "Language", "Measurement", "ParameterAlias", "TaskSpec",
+    "Timer", "ordered_unique", "select_unit", "set_torch_threads", "timer", "trim_sigfig", "unit_to_english",
 ]
 late_names(__name__)
