@@ -5,7 +5,7 @@ inputs         a Tensor or a tuple
 v              the vector: shaped like the outputs, or like the inputs
 create_graph   True: the result can be differentiated again
 strict         True: RuntimeError where an output does not depend on an input; False: zeros there
-vectorize      True: outputs may be complex; rows and columns are computed one by one all the same
+vectorize      True: all rows, or columns, in one pass; outputs may be complex
 strategy, outer_jacobian_strategy   "reverse-mode": row by row; "forward-mode", with vectorize=True: column by column
 
 https://pytorch.org/docs/stable/autograd.html#functional-higher-level-api
@@ -66,11 +66,7 @@ def jacobian(
     func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """d output / d input: shape output.shape + input.shape, for tuples a tuple per output of a tuple per input.
-
-    strategy   "reverse-mode": by rows.  "forward-mode", with vectorize=True: column by column
-    vectorize  all rows in one pass; outputs may be complex
-    """
+    """d output / d input: shape output.shape + input.shape, for tuples a tuple per output of a tuple per input."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
