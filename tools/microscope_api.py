@@ -20,6 +20,9 @@ INTRO = """# The microscope's names
 (`help(microscope.capture)` says the same). For a guide see [microscope.md](microscope.md).
 
 Shapes: N samples, T tokens, I inputs and O outputs of a layer, P weights.
+
+An argument of the wrong kind is a TypeError, one out of range a ValueError; both name the function, the argument, what it got
+and what it expected. The microscope's own [errors](#errors) are at the end.
 """
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Capturing": (
@@ -74,6 +77,13 @@ def doc_of(thing: Any) -> Doc:
                 found[names] = match[2]
     says = text.partition("\n\n")[0].splitlines()
     return Doc(" ".join(line for line in says if not LINE.fullmatch(line)), found)
+
+
+def raised(thing: Any) -> str:
+    """The sentences of a docstring, below its first paragraph, that name an exception."""
+    _, _, more = (inspect.getdoc(thing) or "").partition("\n\n")
+    prose = [line.strip() for line in more.splitlines() if not line.startswith(" ") and not LINE.fullmatch(line)]
+    return " ".join(s.strip() for s in re.split(r"(?<=\.)\s+", " ".join(prose)) if re.search(r"[A-Z][a-z]\w*Error\b", s))
 
 
 def columns(line: str) -> list[str]:
@@ -160,6 +170,8 @@ def entry(name: str) -> Iterator[str]:
     if not inspect.isclass(thing) or name in CONSTRUCTED:
         yield f"`{signature(name, thing)}`\n"
     yield escaped(doc_of(thing).says) + "\n"
+    if raised(thing):
+        yield escaped(raised(thing)) + "\n"
     rows: list[tuple[str, str]] = []
     if not inspect.isclass(thing) or name in CONSTRUCTED:
         described: dict[str, list[str]] = {}

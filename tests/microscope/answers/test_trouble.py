@@ -346,7 +346,7 @@ def test_memory_that_nobody_wrote_to_is_no_trouble(torch: Any) -> None:
         raw.numpy()[:] = math.nan
         (raw.view(3).requires_grad_() * 2).sum().backward()
     assert rec.trouble().findings[0].text == (          # a weight that nobody gave values
-        "the first NaN is made by mul, from uninitialised memory (torch.empty)")
+        "the first NaN is made by mul, from uninitialized memory (torch.empty)")
 
 
 @both

@@ -140,6 +140,7 @@ def compare(a: Recording, b: Recording, step_a: int | None = None, step_b: int |
     a, b             Recordings, also from files and of two engines
     step_a, step_b   a training step of each, counted from 1, instead of all; compare(rec, rec, 1, 2): two steps of one
     rtol             relative difference up to which norms, minima and maxima count as equal
+    ValueError if neither has operations or backward passes.
     """
     if not rtol >= 0:
         raise ValueError(f"compare: rtol must be 0 or more, not {rtol!r}")

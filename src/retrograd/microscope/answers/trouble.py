@@ -315,7 +315,7 @@ def made_from(rec: Recording, event: Event) -> str:
     if event.kind == "op":
         raw = unwritten(rec)
         if any(rec.tensor_rows[t][1] in raw for t in event.inputs):
-            return "uninitialised memory (torch.empty)"
+            return "uninitialized memory (torch.empty)"
         writer = writer_of_inf(rec, event)
         if writer is not None:
             return f"inf that {put_there(rec, writer)}"

@@ -57,7 +57,8 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS, window: int = WI
     batch       samples in a batch, for the noise scale; by default the length of the model's first argument
     scaler      a GradScaler: w.skipped lists the steps that it skips, and gradient norms exclude its scale
     Steps count from 1, and have one step() of each optimizer at most: of a GAN's two, both belong to one step.  Without an
-    optimizer, call w.step() after each update, and w.before() before it if you want update norms.
+    optimizer, call w.step() after each update, and w.before() before it if you want update norms.  ValueError for numbers that
+    are not positive.
     """
     engine = engine_of_module(model, "watch")
     if every < 1:

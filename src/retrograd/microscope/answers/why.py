@@ -59,6 +59,7 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
 
     p    a tensor or parameter; with a recording also a parameter's name
     rec  a Recording; without one, the answer uses only the tensor itself, and says so
+    TypeError for a name without a recording, KeyError for one that was not recorded.
     """
     if isinstance(p, str) and rec is not None and rec.live is not None:
         p = living(rec, p)
@@ -507,7 +508,8 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
 
     handle   what register_*hook returned
     rec      a Recording
-    Without one it only recognises a removed hook, or one whose owner is gone; the answer says so.
+    Without one it only recognizes a removed hook, or one whose owner is gone; the answer says so.  TypeError for what is no
+    such handle.
     """
     for name in ("hooks_dict_ref", "id"):
         if not hasattr(handle, name):

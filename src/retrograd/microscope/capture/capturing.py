@@ -787,9 +787,11 @@ def capture(
 ) -> Capture:
     """Capture the inputs `a` and output gradients `delta` of every call that uses a parameter: a Capture.
 
-    with capture(model) as cap:
-        loss_fn(model(x), y).backward()
-    cap.coverage(); cap.check(); cap.grads().norms()
+        with capture(model) as cap:
+            loss_fn(model(x), y).backward()
+        cap.coverage(); cap.check(); cap.grads().norms()
+
+    TypeError for what is no module, and for a scripted one; a quantity that needs a parameter without coverage is a CaptureError.
     """
     return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify,
                    weight_grads=weight_grads)

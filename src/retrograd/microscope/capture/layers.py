@@ -271,7 +271,7 @@ class Embedding(Rule):
 
 
 class Norm(Rule):
-    """weight * xhat + bias: xhat is the input normalised over something.
+    """weight * xhat + bias: xhat is the input normalized over something.
 
     over "last": the weight has the shape of the last dims; over "channels": (N, C, ...).
     """

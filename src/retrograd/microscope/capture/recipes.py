@@ -21,6 +21,7 @@ def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
 
     norms    (N,) gradient norms, of the last layer or of all
     uniform  weight of the uniform distribution that is mixed in, 0 to 1
+    ValueError for negative norms, NaN and a weight outside [0, 1].
     Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
     """
     if not hasattr(norms, "sum"):
@@ -58,6 +59,7 @@ def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any =
     count      number of draws
     uniform    weight of the uniform distribution, as in sampling_probabilities()
     generator  source of random numbers; by default the engine's own
+    ValueError as of sampling_probabilities().
     weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
     """
     of_grads("norm_sampling", grads)
@@ -83,6 +85,7 @@ def influence(train: Any, test: Any, curvature: Any) -> Any:
 
     train, test  Grads of both
     curvature    a KFAC of the training data (K-FAC, or EK-FAC after corrected())
+    CaptureError unless both cover the same parameters.
     Positive: the training sample helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
     """
     of_grads("influence", train, test)
@@ -130,7 +133,8 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
     noise_multiplier  standard deviation of the noise over max_norm, in each part of complex numbers
     expected          batch size to divide by; the expected one under Poisson sampling; by default len(grads)
     generator         source of the noise; by default the engine's own
-    Abadi et al. 2016 (arXiv:1607.00133).
+    ValueError for a negative noise_multiplier and an expected that is not positive; CaptureError if the loss is not known to
+    keep samples apart.  Abadi et al. 2016 (arXiv:1607.00133).
     """
     of_own_losses("private_gradient", grads)
     if not noise_multiplier >= 0:
@@ -156,7 +160,7 @@ def noisy(T: Any, g: Any, deviation: float, generator: Any) -> Any:
 @checked
 def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
                 generator: Any = None) -> None:
-    """Put private_gradient into every parameter's .grad and call the optimiser's step.
+    """Put private_gradient into every parameter's .grad and call the optimizer's step.
 
     grads             None if Poisson sampling drew no sample: the step is noise alone, and expected must be given
     optimizer         whose step() is called; may hold only parameters of the captured model
@@ -183,7 +187,7 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
             if p.grad is not None and names.get(id(p)) not in private]
     if left:
         raise CaptureError(
-            f"dp_sgd_step: the optimiser trains {few(left)}, whose gradient is not among these; capture it, freeze it, or set "
+            f"dp_sgd_step: the optimizer trains {few(left)}, whose gradient is not among these; capture it, freeze it, or set "
             "its .grad to None")
     for p in grads.cap.params:
         if p.name in private:
@@ -264,6 +268,7 @@ def noise_scale(grads: Any) -> dict[str, float]:
     """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
 
     grads  of at least two samples' own losses: grads(scale="sample")
+    CaptureError for one sample.
     G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
     helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.
     """

@@ -37,8 +37,7 @@ def contract(
              number, or its .loss, else the mean square of the tensors in it
     forward  (model, *batch) -> first argument of the loss
     seed     for the random numbers of Python, NumPy and the engines
-    Their generators, buffers and every .grad are left as they
-    were; hooks run.
+    Their generators, buffers and every .grad are left as they were; hooks run.  CaptureError for a model without parameters.
     """
     with seeded(seed):
         if isinstance(model, type) or callable(model) and not hasattr(model, "named_parameters"):

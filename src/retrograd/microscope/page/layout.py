@@ -1,7 +1,7 @@
 """A layered layout of nested graphs: which row each item stands in, in which order, and where long edges pass.
 
 After Sugiyama, Tagawa and Toda 1981: rows by longest path, bends where an edge crosses rows, then sweeps that move each
-item to the mean of its neighbours.  Positions in pixels are left to the page: they change as groups are opened.
+item to the mean of its neighbors.  Positions in pixels are left to the page: they change as groups are opened.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Graph:
     """One group's inside.  Items are numbered as they are added; `rows` and `edges` are there after `arrange`.
 
     rows   per component: rows, each a list of items from left to right
-    edges  between items of neighbouring rows (but for very long ones), bends included
+    edges  between items of neighboring rows (but for very long ones), bends included
     """
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ def order(part: Sequence[int], rank: Sequence[int], keys: Sequence[float], edges
 
 
 def sort_by_mean(row: list[int], near: dict[int, list[int]], place: dict[int, int]) -> None:
-    """Order a row by the mean place of neighbours; items without any keep theirs."""
+    """Order a row by the mean place of neighbors; items without any keep theirs."""
     mean = {i: sum(place[j] for j in near[i]) / len(near[i]) if i in near else place[i] for i in row}
     row.sort(key=lambda i: (mean[i], place[i]))
     for x, i in enumerate(row):

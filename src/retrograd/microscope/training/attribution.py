@@ -47,6 +47,7 @@ def attributions(
     dim, seed         random projections of TRAK, and the seed that they are drawn from
     damping           added to the curvature of K-FAC and EK-FAC; by default a tenth of the mean eigenvalue
     progress          bars on stderr; by default if it is a terminal, after two seconds
+    ValueError for unknown methods, a negative damping, fewer than 2 checkpoints, and losses of another shape.
 
     gradient dot   of the sample's gradient and the number's, at the end of the training
     cosine         the same, of unit vectors

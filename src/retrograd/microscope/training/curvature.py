@@ -37,6 +37,8 @@ def curvature(
     progress   bars on stderr; by default if it is a terminal, after two seconds
     The Gauss-Newton matrix is J^T H J, with J of the outputs in the weights and H of the loss in the outputs: for
     cross-entropy and squared errors the Fisher matrix.  Every product draws the same random numbers, and buffers stay.
+
+    CaptureError for data without batches, for weights that are frozen or complex, and for a loss that is not one number.
     """
     return Curvature(Graphs(model, loss, data, forward, layers, reduction), progress)
 

@@ -29,7 +29,7 @@ class Correlation(NamedTuple):
 class Validation:
     """What validate() found; print it for a table.
 
-    lds             {method: Correlation}: linear datamodelling scores, averaged over the K numbers
+    lds             {method: Correlation}: linear datamodeling scores, averaged over the K numbers
     brittleness     {method: [(k, change of the numbers' mean without its k strongest samples), ...]}; "random", too
     full            (K,) the numbers with all samples
     left_out        (M, k) the samples of the M subsets
@@ -77,9 +77,10 @@ def validate(
     progress         bars on stderr; by default if it is a terminal, after two seconds
 
     A score is the derivative of the number in a sample's weight: of what is left out, the sum of the scores foretells the
-    change.  The linear datamodelling score is the rank correlation of foretold and true numbers over the subsets (Ilyas et al.
+    change.  The linear datamodeling score is the rank correlation of foretold and true numbers over the subsets (Ilyas et al.
     2022, Park et al. 2023); its interval is that of a bootstrap over subsets.  Processes are forked; where that is impossible
-    everything runs in this one.
+    everything runs in this one.  ValueError for scores of another length or with NaN, for shares out of range, for numbers that
+    are not finite, and if they never change.
     """
     N = samples_of("validate", weight)
     torch = engine_of(weight).torch
