@@ -52,7 +52,7 @@ TABLE = {
         has_half = True                                 # so says PyTorch without CUDA, too
     """, ', lazy=("amp", "nvtx"), also=_types.LATE', f"""
         is_available() -> bool | False | tensors live on the CPU
-        is_initialized() -> bool | False | there is nothing to initialise
+        is_initialized() -> bool | False | there is nothing to initialize
         init ipc_collect current_blas_handle get_sync_debug_mode initial_seed() -> Any | {NO_GPU}
         set_sync_debug_mode(debug_mode: Any) -> Any | {NO_GPU}
         can_device_access_peer(device: Any, peer_device: Any) -> Any | {NO_GPU}
@@ -91,7 +91,7 @@ TABLE = {
     """),
     "xpu/__init__": ("torch.xpu, for programs that ask before they use it: there is none.", "", "", f"""
         is_available() -> bool | False | tensors live on the CPU
-        is_initialized() -> bool | False | there is nothing to initialise
+        is_initialized() -> bool | False | there is nothing to initialize
         device_count() -> int | 0 |
         manual_seed manual_seed_all(seed: Any) -> None {SEEDED}
         empty_cache() -> None {NOTHING}

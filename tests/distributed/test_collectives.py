@@ -185,7 +185,7 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
 def test_calls_of_other_groups_and_of_other_numbers_are_not_compared() -> None:
     first, second = Watch(0, 2), Watch(1, 2)
     first.page = second.page = mmap.mmap(-1, 2 * ROOM)
-    group = SimpleNamespace(number=0, ranks=[0, 1], neighbours=[1])
+    group = SimpleNamespace(number=0, ranks=[0, 1], neighbors=[1])
     for mine, other in [((0, 5, b"barrier"), (1, 5, b"reduce")), ((1, 5, b"barrier"), (0, 5, b"reduce")),
                         ((0, 5, b"barrier"), (0, 37, b"reduce")), ((0, 37, b"barrier"), (0, 5, b"reduce"))]:
         first.tell(*mine)

@@ -253,7 +253,7 @@ def new_ones(input: Any, *size: Any, dtype: Any = None, device: Any = None, requ
 
 
 def new_empty(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
-    """Uninitialised, of the given size, in input's dtype unless said otherwise."""
+    """Uninitialized, of the given size, in input's dtype unless said otherwise."""
     dtypes.check_device(device)
     return create.empty(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
 

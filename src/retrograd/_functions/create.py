@@ -109,7 +109,7 @@ def fill_out(out: Any, array: Any, apart: bool = True) -> Any:
     return out
 zeros = _factory("zeros", lambda to, d, g: np.zeros(to, d), "zeros(*size): every element 0.")
 ones = _factory("ones", lambda to, d, g: np.ones(to, d), "ones(*size): every element 1.")
-empty = _factory("empty", lambda to, d, g: np.empty(to, d), "empty(*size): uninitialised.")
+empty = _factory("empty", lambda to, d, g: np.empty(to, d), "empty(*size): uninitialized.")
 rand = _factory(
     "rand", lambda to, d, g: random.uniform(to, d, generator=g), "rand(*size): uniform in [0, 1); generator= to choose one.")
 randn = _factory(
@@ -135,7 +135,7 @@ def filled(x: Any, value: Any, dtype: Any) -> Any:
 
 zeros_like = _like("zeros_like", lambda x, d, g: filled(x, 0, d), "Zeros of input's shape and dtype.")
 ones_like = _like("ones_like", lambda x, d, g: filled(x, 1, d), "Ones of input's shape and dtype.")
-empty_like = _like("empty_like", lambda x, d, g: create.dense_like(x, d), "Uninitialised, of input's shape and dtype.")
+empty_like = _like("empty_like", lambda x, d, g: create.dense_like(x, d), "Uninitialized, of input's shape and dtype.")
 def normal_like(like: Any, generator: Any) -> Any:
     singly = not like.flags.c_contiguous
     return random.over(like, lambda shape: random.normal(shape, like.dtype, generator=generator, singly=singly))
@@ -187,7 +187,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = N
 
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = None,
                   requires_grad: bool = False) -> Any:
-    """Uninitialised, with the given strides in elements."""
+    """Uninitialized, with the given strides in elements."""
     dtypes.check_device(device)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_strided")
     if len(size) != len(stride):
@@ -205,7 +205,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = No
 
 def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, device: Any = None,
                    requires_grad: bool = False) -> Any:
-    """Uninitialised; physical_layout orders the dims in memory, outermost first: (0, 2, 3, 1) is channels last."""
+    """Uninitialized; physical_layout orders the dims in memory, outermost first: (0, 2, 3, 1) is channels last."""
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_permuted")
     sizes, order = tuple(size), tuple(physical_layout)
     if len(sizes) != len(order):

@@ -1,4 +1,4 @@
-"""F.ctc_loss: the probability of a labelling summed over all its alignments.   Graves et al. 2006"""
+"""F.ctc_loss: the probability of a labeling summed over all its alignments.   Graves et al. 2006"""
 from __future__ import annotations
 
 from typing import Any

@@ -82,7 +82,7 @@ def as_strided_(input: Any, size: Any, stride: Any, storage_offset: Any = None) 
 
 def new_empty_strided(input: Any, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
                       pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    """Uninitialised, with the given strides, in input's dtype."""
+    """Uninitialized, with the given strides, in input's dtype."""
     dtypes.check_device(device)
     want = dtype or dtypes.of(input.array.dtype)
     return empty_strided(size, stride, dtype=want, requires_grad=requires_grad)

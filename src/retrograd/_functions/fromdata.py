@@ -164,7 +164,7 @@ def check_depth(data: Any) -> None:
 
 
 def allot(to: tuple[int, ...], want: Any) -> Any:
-    """Uninitialised memory; RuntimeError when there is not as much."""
+    """Uninitialized memory; RuntimeError when there is not as much."""
     bytes_ = math.prod(to) * want.itemsize
     if bytes_ >= 2**63 or max(to, default=0) >= 2**63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(to)}")

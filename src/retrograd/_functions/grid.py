@@ -118,7 +118,7 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if input.array.dtype != grid.array.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
     sizes = tuple(input.array.shape[2:])
-    spots = [centred(grid.select(-1, d - 1 - k), sizes[k], d, align_corners) for k in range(d)]     # in pixels, first dim first
+    spots = [centered(grid.select(-1, d - 1 - k), sizes[k], d, align_corners) for k in range(d)]     # in pixels, first dim first
     if interpolation_mode == 2:
         taps = [cubic(p) for p in spots]
     else:
@@ -152,7 +152,7 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     return out
 
 
-def centred(p: Any, n: int, d: int, align_corners: bool) -> Any:
+def centered(p: Any, n: int, d: int, align_corners: bool) -> Any:
     """-1..1 as pixel numbers, rounded as PyTorch's kernel for d dims rounds: at a pixel's centre the derivative jumps."""
     if d == 3:
         return (p + 1) / 2 * (n - 1) if align_corners else ((p + 1) * n - 1) / 2
@@ -197,7 +197,7 @@ def reflected(p: Any, low: float, high: float) -> Any:
 
 
 def linear(p: Any) -> list[Any]:
-    """[(pixel, weight)] of the two neighbours"""
+    """[(pixel, weight)] of the two neighbors"""
     low = np.floor(p.array)
     part = p - wrap(low)
     return [(low, 1 - part), (low + 1, part)]
@@ -211,7 +211,7 @@ A = -0.75
 
 
 def cubic(p: Any) -> list[Any]:
-    """[(pixel, weight)] of four neighbours   Keys 1981, a = -0.75"""
+    """[(pixel, weight)] of four neighbors   Keys 1981, a = -0.75"""
     low = np.floor(p.array)
     t = p - wrap(low)
     far, near = [((A * u - 5 * A) * u + 8 * A) * u - 4 * A for u in (t + 1, 2 - t)], [

@@ -364,7 +364,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
-    """The n-th differences of neighbours along dim, after joining `prepend` and `append` on."""
+    """The n-th differences of neighbors along dim, after joining `prepend` and `append` on."""
     if not input.array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:

@@ -184,7 +184,7 @@ def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: An
 
 
 def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
-    """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialised.
+    """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialized.
 
     Where the memory is too short, it moves, and other tensors that showed it keep the old one.  RuntimeError when it requires
     grad.

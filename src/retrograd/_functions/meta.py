@@ -4,7 +4,7 @@ NOTE [Meta tensors]
 A meta tensor is of a subclass of Tensor that takes part in __torch_function__, so that ordinary tensors know nothing of it.  Its
 array lies in a mapping of zeros that the system has not given memory, the same for all: pages that are read are one page, and
 what is written there means nothing.  A function of meta tensors computes with those zeros, which takes time and, while it runs,
-memory; its result is put into the mapping.  Factories, initialisers and other edits in place that nobody records do nothing.
+memory; its result is put into the mapping.  Factories, initializers and other edits in place that nobody records do nothing.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalisation: F.layer_norm, F.batch_norm, F.group_norm, F.instance_norm, F.rms_norm, F.normalize, ...
+"""Normalization: F.layer_norm, F.batch_norm, F.group_norm, F.instance_norm, F.rms_norm, F.normalize, ...
 
 running_mean, running_var   (C,) statistics to use or, in training, to move; None: none are kept
 normalized_shape            sizes of the last dimensions
@@ -163,7 +163,7 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5, *cudnn_enabled: Any,
 ) -> Any:
-    """Normalise every channel (dim 1) over the batch, or by the running statistics unless training.
+    """Normalize every channel (dim 1) over the batch, or by the running statistics unless training.
 
     In training running_mean and running_var are updated in place: (1 - momentum) * old + momentum * new.
     With a ninth argument this is torch.batch_norm, whose order is (input, weight, bias, running_mean, running_var,
@@ -205,7 +205,7 @@ def native_group_norm(
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True,
 ) -> Any:
-    """Normalise the channels (dim 1) of (N, C, *) in `num_groups` groups."""
+    """Normalize the channels (dim 1) of (N, C, *) in `num_groups` groups."""
     x = tensor(input, "group_norm")
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
@@ -294,7 +294,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
-    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta   (Krizhevsky et al. 2012)"""
+    """x / (k + alpha * mean of squares over `size` neighboring channels) ** beta   (Krizhevsky et al. 2012)"""
     x = tensor(input, "local_response_norm")
     if x.ndim < 3:
         raise ValueError(

@@ -66,7 +66,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 
 def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> Any:
-    """input as if quantised to integers from quant_min to quant_max; its derivative is 1 where they suffice, else 0."""
+    """input as if quantized to integers from quant_min to quant_max; its derivative is 1 where they suffice, else 0."""
     return rounded(input, scale, zero_point, quant_min, quant_max)
 
 

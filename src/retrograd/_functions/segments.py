@@ -1,4 +1,4 @@
-"""torch.segment_reduce: sums, means, products, maxima or minima of runs of neighbours."""
+"""torch.segment_reduce: sums, means, products, maxima or minima of runs of neighbors."""
 from __future__ import annotations
 
 import math

@@ -42,7 +42,7 @@ def shown(x: Any) -> str:
     return f"CPU{scalar}Type" if scalar.startswith("Complex") else names.TENSOR[x.array.dtype.name]
 
 
-def centred(window: Any, n_fft: int, win_length: int, like: Any) -> Any:
+def centered(window: Any, n_fft: int, win_length: int, like: Any) -> Any:
     """The window with zeros around it up to n_fft; without one, ones."""
     if window is None:
         window = wrap(np.ones(win_length, like.array.real.dtype))
@@ -105,7 +105,7 @@ def stft(
                            f"{length}, but got window with size {list(window.array.shape)}")
     frames = x.unfold(-1, n_fft, hop)
     if window is not None or length < n_fft:
-        frames = frames * centred(window, n_fft, length, x)
+        frames = frames * centered(window, n_fft, length, x)
     is_complex = frames.array.dtype.kind == "c"
     half = not is_complex if onesided is None else onesided
     if half and is_complex:
@@ -166,7 +166,7 @@ def istft(
         raise RuntimeError(call + ": expected 0 < win_length <= n_fft")
     if window is not None and tuple(window.array.shape) != (width,):
         raise RuntimeError(call + ": Invalid window shape. window has to be 1D and length of `win_length`")
-    weight = centred(window, n_fft, width, x)
+    weight = centered(window, n_fft, width, x)
     frames = transpose(x if ndim == 3 else x.unsqueeze(0), 1, 2)
     mode = fourier.ROOT if normalized else fourier.COUNT
     if return_complex:

@@ -12,7 +12,7 @@ LACKS = {
         _?sparse\w*|\w*_sparse_?|to__?sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
         is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|
         resize_as_sparse_|sparse_resize\w*"""),
-    "quantised": ("quantised tensors are not supported yet", r"""
+    "quantized": ("quantized tensors are not supported yet", r"""
         torch\.ao\..+|
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|

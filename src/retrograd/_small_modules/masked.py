@@ -1,4 +1,4 @@
-"""torch.masked: reductions and normalisations of the elements where a mask (bool, broadcast to input) is True.
+"""torch.masked: reductions and normalizations of the elements where a mask (bool, broadcast to input) is True.
 
 Masked-out elements count as the identity of the operation; where all are masked out the result is that identity, or nan.
 They are functions of tensors: there is no MaskedTensor.   https://pytorch.org/docs/stable/masked.html

@@ -1,4 +1,4 @@
-"""torch.version: which PyTorch's behaviour this is, and which retrograd.
+"""torch.version: which PyTorch's behavior this is, and which retrograd.
 
 `__version__` is PyTorch's release with ours as its local part, "2.13.0+retrograd.0.2.0": programs that ask whether PyTorch is
 new enough get the answer that fits what they will find.

@@ -267,7 +267,7 @@ class Tensor(Methods):
     else:
         is_cuda = property(lambda self: False, doc="False: tensors live on the CPU.")
         is_sparse = property(lambda self: False, doc="False: there are no sparse tensors.")
-        is_quantized = property(lambda self: False, doc="False: there are no quantised tensors.")
+        is_quantized = property(lambda self: False, doc="False: there are no quantized tensors.")
         is_meta = property(lambda self: False, doc="False: there are no meta tensors.")
         is_mkldnn = property(lambda self: False, doc="False.")
         is_mps = property(lambda self: False, doc="False.")

@@ -44,7 +44,7 @@ def set_printoptions(
 ) -> None:
     """Choose how tensors print.  None leaves an option as it is, but for sci_mode, where None means automatic.
 
-    precision   digits after the point          threshold   more elements than this are summarised
+    precision   digits after the point          threshold   more elements than this are summarized
     edgeitems   shown at each end of a summary  linewidth   in characters
     profile     "default", "short" (precision 2, edgeitems 2) or "full" (no summaries); the other arguments go on top
     sci_mode    True: always 1.0000e+00, False: never

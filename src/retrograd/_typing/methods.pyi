@@ -453,7 +453,7 @@ class Methods(TensorBase):
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A copy with src in the place of diagonal(offset, dim1, dim2)."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The n-th differences of neighbours along dim, after joining `prepend` and `append` on."""
+        """The n-th differences of neighbors along dim, after joining `prepend` and `append` on."""
     def digamma(self) -> Tensor:
         """The derivative of lgamma; integers give the default float."""
     def digamma_(self) -> Tensor:
@@ -1108,7 +1108,7 @@ class Methods(TensorBase):
         self, size: Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None,
         device: _device | str | _int | None = None, pin_memory: _bool | None = False, requires_grad: _bool = False,
     ) -> Tensor:
-        """Uninitialised, of the given size, in input's dtype unless said otherwise."""
+        """Uninitialized, of the given size, in input's dtype unless said otherwise."""
     @overload
     def new_empty(
         self, *size: _int, dtype: _dtype | None = None, layout: _layout | None = None,
@@ -1119,7 +1119,7 @@ class Methods(TensorBase):
         layout: _layout | None = None, device: _device | str | _int | None = None, pin_memory: _bool | None = False,
         requires_grad: _bool = False,
     ) -> Tensor:
-        """Uninitialised, with the given strides, in input's dtype."""
+        """Uninitialized, with the given strides, in input's dtype."""
     def new_full(
         self, size: Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None,
         device: _device | str | _int | None = None, pin_memory: _bool | None = False, requires_grad: _bool = False,
@@ -1296,7 +1296,7 @@ class Methods(TensorBase):
         """torch.resize."""
     @overload
     def resize_(self, size: Sequence[_int], *, memory_format: _memory_format | None = None) -> Tensor:
-        """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialised."""
+        """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialized."""
     @overload
     def resize_(self, *size: _int, memory_format: _memory_format | None = None) -> Tensor: ...
     def resize_as(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -102,7 +102,7 @@ def microscope(commands: Any) -> None:
     lint.add_argument("--rules", action="store_true", help="list the rules and exit")
     lint.add_argument("files", metavar="FILE", nargs="*", help="Python files, notebooks, folders; - for standard input")
     view = commands.add_parser(
-        "view", help="summarise a recording and open its page in a browser",
+        "view", help="summarize a recording and open its page in a browser",
         description="Print the summary of a recording and open its page.",
         **examples("retrograd view run.trace", "retrograd view run.trace -o run.html --no-browser"))
     view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot, .trace) to FILE")

@@ -37,7 +37,7 @@ class ProcessGroup:
         self.calls = 0
         self.collectives = 0                    # of them, those that all ranks call
         self.said: dict[Any, bytes] = {}        # what the other ranks are told of them
-        self.neighbours = sorted({ranks[self.place - 1], ranks[(self.place + 1) % self.n]})
+        self.neighbors = sorted({ranks[self.place - 1], ranks[(self.place + 1) % self.n]})
         self.bytes = 0                          # given to collectives
         self.mpi = None if isinstance(comm, Alone) else mpi4py_MPI()
         self.in_place = None if self.mpi is None else self.mpi.IN_PLACE

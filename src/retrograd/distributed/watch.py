@@ -3,7 +3,7 @@
 The ranks of one machine share a page of memory. A rank that begins a collective writes there which one it is; one that has
 waited for long also writes the line of the program, and reads what the others have written. So it finds a rank whose process
 has ended, ranks that call different collectives, and ranks that wait for each other in different groups. What a rank's last
-collectives were stands there, too: when one is over, it is compared with what the neighbours in the group called. Ranks of
+collectives were stands there, too: when one is over, it is compared with what the neighbors in the group called. Ranks of
 other machines are not seen: there only the timeout tells.
 """
 from __future__ import annotations
@@ -115,10 +115,10 @@ class Watch:
         TOLD.pack_into(self.page, self.at + SLOT.size + number % RECENT * TOLD.size, group, number, what)
 
     def compare(self, group: Any, number: int) -> None:
-        """A collective is over: DistBackendError if a neighbour in the group called another one in its place."""
+        """A collective is over: DistBackendError if a neighbor in the group called another one in its place."""
         page, place = self.page, SLOT.size + number % RECENT * TOLD.size
         mine = page[self.at + place:self.at + place + TOLD.size]
-        for rank in group.neighbours:
+        for rank in group.neighbors:
             begin = rank * ROOM + place
             other = page[begin:begin + TOLD.size]
             if other != mine:

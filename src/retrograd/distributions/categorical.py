@@ -16,7 +16,7 @@ __all__ = ["Categorical"]
 class Categorical(Chances):
     """One of the categories 0 .. K-1: P(k) = probs[..., k].
 
-    Parameters: probs (..., K) of categories, normalised to sum to 1, or their logarithms logits up to a constant.
+    Parameters: probs (..., K) of categories, normalized to sum to 1, or their logarithms logits up to a constant.
     Support: 0 .. K-1.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
     """
 

@@ -1,7 +1,7 @@
 """biject_to, transform_to: a transform from all real numbers onto a constraint's region.
 
 biject_to(c) is bijective, with a log_abs_det_jacobian: for sampling.  transform_to(c) may be cheaper and need not be
-bijective: for optimising unconstrained parameters.
+bijective: for optimizing unconstrained parameters.
 """
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Distribution:
 
     @property
     def batch_shape(self) -> Any:
-        """The shape of independent, differently parameterised distributions."""
+        """The shape of independent, differently parameterized distributions."""
         return self._batch_shape
 
     @property

@@ -10,7 +10,7 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """The base of exponential families: entropies and divergences follow from the derivatives of the log normaliser A.
+    """The base of exponential families: entropies and divergences follow from the derivatives of the log normalizer A.
 
     Subclasses give `_natural_params` theta, `_log_normalizer` A and `_mean_carrier_measure` E k(x).   Nielsen and Nock 2010
     """

@@ -149,7 +149,7 @@ def _(p: Any, q: Any) -> Any:
 
 @register_kl(ExponentialFamily, ExponentialFamily)
 def _(p: Any, q: Any) -> Any:
-    """The Bregman divergence of the log normaliser.   Nielsen and Nock 2010"""
+    """The Bregman divergence of the log normalizer.   Nielsen and Nock 2010"""
     if type(p) is not type(q):
         raise NotImplementedError("The cross KL-divergence between different exponential families cannot"
                                   "                             be computed using Bregman divergences")

@@ -52,7 +52,7 @@ class LKJCholesky(Distribution):
         return w + f.diag_embed(rest.sqrt())
 
     def log_prob(self, value: Any) -> Any:
-        """sum over rows i from 2 of (2 (concentration - 1) + dim - i) log value_ii, and the normaliser of their page 1999"""
+        """sum over rows i from 2 of (2 (concentration - 1) + dim - i) log value_ii, and the normalizer of their page 1999"""
         if self._validate_args:
             self._validate_sample(value)
         powers = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - f.arange(2, self.dim + 1)

@@ -19,7 +19,7 @@ class Multinomial(Distribution):
 
     P(counts) = total_count! times the product of probs_i ** counts_i / counts_i!.
 
-    Parameters: total_count, an int >= 0; probs (..., K) of categories, normalised to sum to 1, or their logarithms logits
+    Parameters: total_count, an int >= 0; probs (..., K) of categories, normalized to sum to 1, or their logarithms logits
     up to a constant.
     Support: counts (..., K) that sum to total_count.  ValueError for other parameters and, in log_prob, other values
     (unless validate_args=False).

@@ -17,7 +17,7 @@ __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 class OneHotCategorical(Distribution):
     """Categorical(probs, logits), as one-hot vectors: P(category k) = probs[..., k].
 
-    Parameters: probs (..., K) of categories, normalised to sum to 1, or their logarithms logits up to a constant.
+    Parameters: probs (..., K) of categories, normalized to sum to 1, or their logarithms logits up to a constant.
     Support: vectors (..., K) with one 1 and otherwise 0.  ValueError for other parameters and, in log_prob, other values
     (unless validate_args=False).
     """

@@ -17,7 +17,7 @@ __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 class ExpRelaxedCategorical(Distribution):
     """The logarithm of a RelaxedOneHotCategorical variable: log_softmax((logits + Gumbel noise) / temperature).
 
-    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalised to sum to 1, or their logarithms
+    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalized to sum to 1, or their logarithms
     logits up to a constant.
     Support: vectors (..., K) whose exponentials sum to 1.  ValueError for other parameters and, in log_prob, other values
     (unless validate_args=False).
@@ -70,7 +70,7 @@ class ExpRelaxedCategorical(Distribution):
 class RelaxedOneHotCategorical(Relaxed):
     """A differentiable stand-in for OneHotCategorical: the lower the temperature, the closer draws are to corners.
 
-    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalised to sum to 1, or their logarithms
+    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalized to sum to 1, or their logarithms
     logits up to a constant.
     Support: vectors (..., K) >= 0 that sum to 1.  ValueError for other parameters and, in log_prob, other values (unless
     validate_args=False).

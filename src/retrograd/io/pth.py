@@ -430,14 +430,14 @@ def _foreign(name: str) -> Build:
 
 
 class _Foreign(StorageType):
-    """A storage class for which there is no dtype here: quantised."""
+    """A storage class for which there is no dtype here: quantized."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @property
     def dtype(self) -> Any:
-        raise NotHere(f"retrograd has no torch.{self.name}: there are no quantised tensors")
+        raise NotHere(f"retrograd has no torch.{self.name}: there are no quantized tensors")
 
 
 TENSOR = Build(_empty)
@@ -460,7 +460,7 @@ NAMES.update({f"torch.{name}": _Foreign(name) for name in FOREIGN})
 NAMES.update({f"torch.{name}": dtypes.named(name) for name in STORAGES.values()})
 NAMES.update({f"torch.{name}": getattr(_dtype_names, name) for name in _dtype_names.__all__})
 NAMES.update({f"torch._utils.{name}": _foreign(what) for name, what in (
-    ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantised tensors"),
+    ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantized tensors"),
     ("_rebuild_nested_tensor", "nested tensors"), ("_rebuild_meta_tensor_no_storage", "meta tensors"))})
 NAMES["torch.serialization._get_layout"] = _foreign("sparse tensors")
 

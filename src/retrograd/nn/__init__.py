@@ -1,6 +1,7 @@
 """torch.nn: modules, parameters, functional, init, utils.
 
-Parameters that mean the same in most modules:
+Parameters that mean the same in most modules (those of a family are in help(torch.nn.modules.conv), ...pooling, ...rnn,
+...transformer, ...loss and so on):
 
 device, dtype     of the parameters and buffers that the module makes; None: the CPU and torch.get_default_dtype()
 bias              False: the module learns no bias, and its attribute `bias` is None

@@ -81,7 +81,7 @@ class _BufferMeta(type(Tensor)):  # type: ignore[misc]
 class Buffer(Tensor, metaclass=_BufferMeta):
     """Buffer(data): a tensor that a module registers as a buffer; persistent=False keeps it out of the state dict.
 
-    As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognises.
+    As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognizes.
     """
 
     __torch_function__: Any = _disabled_torch_function_impl
@@ -139,7 +139,7 @@ class UninitializedTensorMixin:
 
     @property
     def data(self) -> Any:
-        """An empty tensor, which initialisers may fill."""
+        """An empty tensor, which initializers may fill."""
         return wrap(np.empty(0, self.array.dtype))
 
     @data.setter

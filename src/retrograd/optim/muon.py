@@ -1,4 +1,4 @@
-"""Muon (Jordan 2024): the momentum of a matrix is orthogonalised, approximately, before it is applied."""
+"""Muon (Jordan 2024): the momentum of a matrix is orthogonalized, approximately, before it is applied."""
 from __future__ import annotations
 
 import math

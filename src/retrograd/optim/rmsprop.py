@@ -1,4 +1,4 @@
-"""RMSprop (Hinton 2012, lecture 6), centred: Graves 2013."""
+"""RMSprop (Hinton 2012, lecture 6), centered: Graves 2013."""
 from __future__ import annotations
 
 from typing import Any

@@ -28,7 +28,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """False: there is nothing to initialise."""
+    """False: there is nothing to initialize."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Rules of layers: convolutions, pooling, normalisation, embedding, losses."""
+"""Rules of layers: convolutions, pooling, normalization, embedding, losses."""
 from __future__ import annotations
 
 from typing import Any

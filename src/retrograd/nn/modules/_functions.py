@@ -7,7 +7,7 @@ from ...autograd.function import Function, once_differentiable
 
 
 class CrossMapLRN2d(Function):
-    """x / (k + alpha/size * sum of x^2 over neighbouring channels)^beta, x (N, C, H, W).
+    """x / (k + alpha/size * sum of x^2 over neighboring channels)^beta, x (N, C, H, W).
 
     Channel 0 stays in all windows that begin before channel 2, as in PyTorch.
     """

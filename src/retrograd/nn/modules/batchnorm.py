@@ -201,10 +201,10 @@ class SyncBatchNorm(_BatchNorm):
         group = self.process_group
         count = all_reduce(tensor(input.numel() / input.shape[1], dtype=input.dtype), group=group)
         mean = all_reduce(input.sum(dims), group=group) / count
-        centred = input - mean.view(shape)
-        var = all_reduce((centred * centred).sum(dims), group=group) / count
+        centered = input - mean.view(shape)
+        var = all_reduce((centered * centered).sum(dims), group=group) / count
         self._remember(mean.detach(), (var * (count / (count - 1))).detach())
-        y = centred * (var + self.eps).rsqrt().view(shape)
+        y = centered * (var + self.eps).rsqrt().view(shape)
         if self.weight is not None:
             y = y * self.weight.view(shape)
         return y if self.bias is None else y + self.bias.view(shape)

@@ -174,7 +174,7 @@ class ModuleList(_Ordered):
         return ModuleList(chain(self, other))
 
     def __repr__(self) -> str:
-        """Equal neighbours share a line: (0-2): 3 x Linear(...)"""
+        """Equal neighbors share a line: (0-2): 3 x Linear(...)"""
         runs: list[list[Any]] = []
         for i, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:

@@ -28,7 +28,7 @@ def shape_of(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha/size * sum of x^2 over `size` neighbouring channels)^beta.  Krizhevsky et al. 2012."""
+    """x / (k + alpha/size * sum of x^2 over `size` neighboring channels)^beta.  Krizhevsky et al. 2012."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
 

@@ -387,7 +387,7 @@ class RNN(RNNBase):
     """h = tanh(W_ih x + b_ih + W_hh h + b_hh): (T, B, I) -> (T, B, H), and the last h (layers, B, H).
 
     RNN(input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, dropout=0.0,
-    bidirectional=False).  Takes (T, I), (B, T, I) with batch_first, and PackedSequence.
+    bidirectional=False), as RNNBase explains.  Takes (T, I), (B, T, I) with batch_first, and PackedSequence.
     https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
     """
 
@@ -412,7 +412,8 @@ class RNN(RNNBase):
 class GRU(RNNBase):
     """Gated recurrent units: (T, B, I) -> (T, B, H), and the last h (layers, B, H).  Cho et al. 2014.
 
-    GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False).
+    GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False), as RNNBase
+    explains.
     https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
     """
 
@@ -429,7 +430,7 @@ class LSTM(RNNBase):
     """Long short-term memory: (T, B, I) -> (T, B, P), and the last (h, c).  Hochreiter & Schmidhuber 1997.
 
     LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    proj_size=0); h (layers, B, P), c (layers, B, H).
+    proj_size=0), as RNNBase explains; h (layers, B, P), c (layers, B, H).
     https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
     """
 

@@ -96,7 +96,7 @@ def _not_nested(layer: Any) -> str:
 
 
 class _Layer(Module):
-    """The feed-forward block and the two ways of normalising: x + f(norm(x)) (norm_first) or norm(x + f(x))."""
+    """The feed-forward block and the two ways of normalizing: x + f(norm(x)) (norm_first) or norm(x + f(x))."""
 
     norm_first: bool
     activation: Callable[[Any], Any]

@@ -1,4 +1,4 @@
-"""Spectral normalisation by a forward-pre hook: the old form of parametrizations.spectral_norm.
+"""Spectral normalization by a forward-pre hook: the old form of parametrizations.spectral_norm.
 
 name                the parameter's: 'weight'
 n_power_iterations  steps of power iteration in each call in training

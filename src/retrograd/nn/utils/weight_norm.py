@@ -1,4 +1,4 @@
-"""Weight normalisation by a forward-pre hook: the old form of parametrizations.weight_norm.
+"""Weight normalization by a forward-pre hook: the old form of parametrizations.weight_norm.
 
 name                the parameter's: 'weight'
 dim                 the dimension whose slices are normed apart, or the matrix's rows; None: as the docstring says

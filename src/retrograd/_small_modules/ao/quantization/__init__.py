@@ -1,4 +1,4 @@
-"""torch.ao.quantization: the marks that models which can be quantised carry.  Nothing is quantised."""
+"""torch.ao.quantization: the marks that models which can be quantized carry.  Nothing is quantized."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ late_names(__name__)
 
 
 class QuantStub(Module):
-    """Where a quantised model would quantise its input; otherwise the identity."""
+    """Where a quantized model would quantize its input; otherwise the identity."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class QuantStub(Module):
 
 
 class DeQuantStub(QuantStub):
-    """Where it would dequantise its output; otherwise the identity."""
+    """Where it would dequantize its output; otherwise the identity."""
 
 
 class _PartialWrapper:
@@ -67,7 +67,7 @@ class ObserverBase(ABC, Module):
 
 
 class FakeQuantizeBase(ABC, Module):
-    """What modules of a program's own derive from that round values as a quantised model would."""
+    """What modules of a program's own derive from that round values as a quantized model would."""
 
     def __init__(self) -> None:
         super().__init__()

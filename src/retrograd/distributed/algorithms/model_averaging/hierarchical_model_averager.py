@@ -1,4 +1,4 @@
-"""HierarchicalModelAverager: neighbours average often, larger groups seldom."""
+"""HierarchicalModelAverager: neighbors average often, larger groups seldom."""
 from __future__ import annotations
 
 import warnings
@@ -13,7 +13,7 @@ __all__ = ["HierarchicalModelAverager"]
 
 
 class HierarchicalModelAverager(averagers.ModelAverager):
-    """Averages in groups of neighbours.
+    """Averages in groups of neighbors.
 
     period_group_size_dict  ordered {period: size of the group}, both ascending; the last size is that of process_group
     """

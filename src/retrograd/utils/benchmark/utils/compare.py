@@ -68,7 +68,7 @@ class Compare:
         self._trim = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Colour the best of each column, or of each row, and what is far from it."""
+        """Color the best of each column, or of each row, and what is far from it."""
         self._colorize = Colorize.ROWWISE if rowwise else Colorize.COLUMNWISE
 
     def highlight_warnings(self) -> None:
