@@ -10,6 +10,9 @@ schema          "(Tensor x, int n=2) -> Tensor"; None: from the function's annot
 tags, alias_analysis, with_keyset, allow_override   accepted without effect: the latest registration counts
 lib             the Library that keeps the registration alive; None: for good
 device_types, types   "cpu" or several; None: all
+device_type     "cpu", or another kind of device
+cast_inputs     the dtype to which floats are cast
+enabled         False: the kernel is left out
 dispatch_key    "CPU", "Autograd", "CompositeImplicitAutograd", ...
 torch_dispatch_class   a class with __torch_dispatch__, of which there are none
 prototype_function     a function with annotated parameters

@@ -211,9 +211,10 @@ class profile(_KinetoProfile):
 
     activities        what to measure: there is ProfilerActivity.CPU; AssertionError if empty
     on_trace_ready    called with the profile whenever a recorded part of the schedule ends
-    record_shapes     keep the shapes of arguments; profile_memory: how much the results own; with_stack: the lines that called
+    record_shapes     keep the shapes of arguments; profile_memory: how much the results own; with_stack: the lines that called;
+                      with_flops: floating-point operations
     acc_events        keep the events of earlier parts of the schedule
-    Without effect are with_flops, with_modules, experimental_config, execution_trace_observer, use_cuda,
+    Without effect are with_modules, experimental_config, execution_trace_observer, use_cuda,
     custom_trace_id_callback and post_processing_timeout_s.
 
     https://pytorch.org/docs/stable/profiler.html#torch.profiler.profile

@@ -1,4 +1,13 @@
-"""Arguments at random for benchmarks: Fuzzer draws parameters, and tensors whose sizes and strides they give."""
+"""Arguments at random for benchmarks: Fuzzer draws parameters, and tensors whose sizes and strides they give.
+
+name            what the Fuzzer's results call it
+state           a numpy.random.RandomState
+params          {name: value} of the parameters
+size            lengths of the dimensions
+alias_to        the name of another parameter
+roll_parameter  accepted without effect
+cuda            True: AssertionError, there is no GPU
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -66,7 +75,7 @@ class ParameterAlias:
 class FuzzedTensor:
     """A tensor of a size made of numbers and names of parameters.
 
-    steps                   every so-manieth element of a larger tensor, likewise
+    steps                   every n-th element of a larger tensor, likewise
     probability_contiguous  how often its dims lie in memory in their order
     min_elements, max_elements, max_allocation_bytes    bounds beyond which parameters are drawn again
     dim_parameter           names the number of dims: sizes are cut off, or filled up by 1
