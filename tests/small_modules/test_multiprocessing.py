@@ -84,6 +84,19 @@ def test_a_queue_carries_shared_tensors_as_they_are_and_others_as_copies() -> No
     worker.join()
 
 
+def test_large_tensors_arrive_as_copies_with_their_strides() -> None:
+    context = mp.get_context("fork")
+    given, back = context.Queue(), context.Queue()
+    x, plain = torch.zeros(2).share_memory_(), torch.arange(1 << 20).view(2, -1).t().double()
+    worker = context.Process(target=answer, args=(given, back), daemon=True)
+    worker.start()
+    given.put((x, plain))
+    _, copied = back.get(timeout=60)
+    assert copied.stride() == plain.stride() == (1, 1 << 19) and torch.equal(copied, plain + 1) and plain[0, 0] == 0
+    given.put(None)
+    worker.join()
+
+
 def test_parameters_and_gradients_stay_what_they_were() -> None:
     p = nn.Parameter(torch.ones(2, 3).t())
     q = p.share_memory_()

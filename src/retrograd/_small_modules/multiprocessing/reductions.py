@@ -1,4 +1,7 @@
-"""How tensors go to another process: those in shared memory by its descriptor, others by their values."""
+"""How tensors go to another process: those in shared memory by its descriptor, others by their values.
+
+Large values go through shared memory of their own, not through the pipe; they are a copy all the same.
+"""
 from __future__ import annotations
 
 from multiprocessing.reduction import DupFd, ForkingPickler
@@ -14,6 +17,7 @@ from retrograd.nn.parameter import Parameter
 from retrograd.utils.data.handover import NON_LEAF
 
 __all__ = ["init_reductions", "reduce_tensor"]
+LARGE = 1 << 22                                 # bytes; below, the pipe is as quick
 
 
 def reduce_tensor(tensor: Any) -> Any:
@@ -23,7 +27,12 @@ def reduce_tensor(tensor: Any) -> Any:
     array = tensor.array
     block = block_of(array)
     if block is None:
-        return tensor.__reduce_ex__(5)
+        if array.nbytes < LARGE:
+            return tensor.__reduce_ex__(5)
+        block = Block.new(array.nbytes)
+        copied: Any = np.ndarray(array.shape, array.dtype, block, 0, np.empty_like(array).strides)
+        copied[...] = array
+        array = copied
     offset = address(array) - address(np.frombuffer(block, np.uint8))
     return rebuild_shared, (type(tensor), DupFd(block.fd), block.size_, array.dtype, array.shape, offset, array.strides,
                             wants_grad(tensor))
