@@ -24,16 +24,24 @@ from .._rules import (
     binary,
     cast,
     choose,
+    conv,
     create,
+    extremes,
     join,
     linalg,
+    moment,
+    norm,
+    pad,
     pointwise,
+    pool,
     reduce,
+    scan,
     shape,
     slices,
     softmax,
     special,
 )
+from .._rules.inert_inputs import tied
 
 ALL = (slice(None),)
 Rule = Callable[[Any, Any, list[bool], bool], Any]          # (node, g or gs, want, graph) -> gradients; None: row by row
@@ -105,13 +113,23 @@ def _check(node: Any) -> None:
         check_watched(node)
 
 
-def _unary(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+def _rule_of(node: Any, rule: Any, g: Any, graph: bool) -> Any:
+    """rule(g, x, y) of what node kept."""
     _check(node)
-    n, *rest = sizes(g)
-    x = _led(use(node.x, node.x_edits, node, graph), n, len(rest)) if node.keep & A else None
-    y = _led(use_output(node.y, node.y_version, node.y_edits, node, 0, graph), n, len(rest)) if node.keep & Y else None
-    got = node.grad(g, x, y)
+    n = sizes(g)[0]
+    x = use(node.x, node.x_edits, node, graph) if node.keep & A else None
+    y = use_output(node.y, node.y_version, node.y_edits, node, 0, graph) if node.keep & Y else None
+    return rule(g, *[None if v is None else _led(v, n, len(sizes(v))) for v in (x, y)])
+
+
+def _unary(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    got = _rule_of(node, node.grad, g, graph)
     return None if sizes(got) != sizes(g) else got
+
+
+def _trailing(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    """The rule looks at the last dims alone."""
+    return _rule_of(node, node.grad, g, graph)
 
 
 def _kept(node: Any, graph: bool) -> Any:
@@ -265,12 +283,83 @@ def _summed(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
 
 @_rule(softmax.SoftmaxBackward0, softmax.LogSoftmaxBackward0)
 def _softmax(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
-    n, *rest = sizes(g)
-    if not rest:
+    return _rule_of(node, type(node)(node.dim + 1).grad, g, graph) if len(sizes(g)) > 1 else None
+
+
+@_rule(scan.CumsumBackward0)
+def _cumsum(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    twin = scan.CumsumBackward0(node.dim + 1, node.dtype)
+    twin.like = node.like
+    return twin.grad(g, None, None) if len(sizes(g)) > 1 else None
+
+
+@_rule(moment.LogsumexpBackward0, moment.VarBackward0, moment.StdBackward0, extremes.AmaxBackward0, extremes.AminBackward0)
+def _over_dims(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    dims = range(len(sizes(node.x))) if node.dim is None else node.dim
+    if not dims:
         return None
-    _check(node)
-    y = use_output(node.y, node.y_version, node.y_edits, node, 0, graph)
-    return type(node)(node.dim + 1).grad(g, None, shape.expand(y, (n, *rest)))
+    shifted = tuple(d + 1 for d in dims)
+    spread = isinstance(node, moment.Spread)
+    twin = type(node)(shifted, node.correction, node.keepdim) if spread else type(node)(shifted, node.keepdim)
+    return _rule_of(node, twin.grad, g, graph)
+
+
+# Layers
+
+for _kind in (
+        pool.AvgPool2DBackward0, pool.AvgPool3DBackward0, pool.SpreadOver, pool.AdaptiveAvgPool2DBackward0,
+        pool.AdaptiveAvgPool3DBackward0, pool.ResampledBack, pad.ConstantPadNdBackward0):
+    RULES[_kind] = _trailing
+
+
+@_rule(pool.MaxPool2DWithIndicesBackward0, pool.MaxPool3DWithIndicesBackward0, pool.AdaptiveMaxPool2DBackward0,
+       pool.AdaptiveMaxPool3DBackward0)
+def _max_pool(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    if node.hollow:
+        return None
+
+    def rule(g: Any, x: Any, y: Any) -> Any:
+        title = pool.doubled(node.name())
+        where = np.broadcast_to(node.where, (sizes(g)[0], *node.where.shape))
+        return tied(pool.PlaceAt(where, sizes(x)[-len(node.taps):], node.overlap, title).run(g), [x], title)
+    return _rule_of(node, rule, g, graph)
+
+
+@_rule(conv.ConvolutionBackward0)
+def _convolution(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    x, w, _ = _inputs(node, graph)
+    n, batch, *rest = sizes(g)
+    out: list[Any] = [None, None, None]
+    if want[0]:
+        made = (conv.ConvolutionY if node.transposed else conv.ConvolutionX)(node.geo).run(shape.fold(g, (n * batch, *rest)), w)
+        out[0] = shape.reshape(made, (n, batch, *sizes(made)[1:]))
+    if want[1] and node.groups == 1 and not node.transposed:        # the rows are more channels
+        channels = shape.fold(shape.permute(g, (1, 0, *range(2, len(rest) + 2))), (batch, n * rest[0], *rest[1:]))
+        made = conv.ConvolutionW(node.geo).run(channels, x)
+        out[1] = shape.reshape(made, (n, rest[0], *sizes(made)[1:]))
+    elif want[1]:
+        rows = [g[k] for k in range(n)]
+        out[1] = join.stack([conv.ConvolutionW(node.geo).run(*((x, r) if node.transposed else (r, x))) for r in rows], 0)
+    if want[2]:
+        out[2] = tied(reduce.sum_dims(g, (1, *range(3, len(rest) + 2)), False), [x, w], "ConvolutionBackwardBackward0")
+    return out
+
+
+@_rule(norm.NativeLayerNormBackward0, norm.NativeBatchNormBackward0)
+def _norm(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    xs = _inputs(node, graph)
+    n, *rest = sizes(g)
+    layer = isinstance(node, norm.NativeLayerNormBackward0)
+    if norm.is_half(xs[0]):
+        return None
+    if not (layer or node.training):            # element by element
+        return None if want[1] or want[2] else node.grads(g, xs, None, want)
+    twin = norm.NativeLayerNormBackward0(node.over, node.eps) if layer else norm.Normalised(node.eps)
+    twin.dims, twin.scale, twin.mean, twin.rstd = tuple(d + 1 for d in node.dims), node.scale, node.mean, node.rstd
+    kept = tuple(range(1, 1 + len(rest) - len(node.over))) if layer else twin.dims
+    out = twin.common(g, _led(xs[0], n, len(rest)) if graph else xs[0], xs[1], want, kept)
+    out[2] = tied(out[2], xs[:2], f"{node.name()[:-9]}BackwardBackward0")
+    return out
 
 
 # Products: n, m, p as in linalg.py

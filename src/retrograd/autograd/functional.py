@@ -6,7 +6,7 @@ v              the vector: shaped like the outputs, or like the inputs
 create_graph   True: the result can be differentiated again
 strict         True: RuntimeError where an output does not depend on an input; False: zeros there
 vectorize      True: all rows, or columns, in one pass; outputs may be complex
-strategy, outer_jacobian_strategy   "reverse-mode": row by row; "forward-mode", with vectorize=True: column by column
+strategy, outer_jacobian_strategy   "reverse-mode": by rows; "forward-mode", with vectorize=True: by columns, as jacfwd
 
 https://pytorch.org/docs/stable/autograd.html#functional-higher-level-api
 """
@@ -89,9 +89,8 @@ def jacobian(
             "Please either set `strict=False` or `vectorize=False`.")
     call = _Call("jacobian", func, inputs, create_graph, strict)
     with enable_grad():
-        outputs = call.run()
         table = _columns(call) if strategy == "forward-mode" else tuple(
-            _at_once(call, out) if vectorize else _rows(call, i, out) for i, out in enumerate(outputs))
+            _at_once(call, out) if vectorize else _rows(call, i, out) for i, out in enumerate(call.run()))
     table = tuple(call.give(row, call.tuple_in) for row in table)
     return table if call.tuple_out else table[0]
 
@@ -223,23 +222,14 @@ def _rows(call: _Call, i: int, out: Any) -> Tensors:
 
 def _columns(call: _Call) -> tuple[Tensors, ...]:
     """The Jacobians of all outputs, by forward mode."""
-    from ..func import jvp
+    from ..func._derivatives import by_columns
 
     def several(*values: Any) -> Tensors:
-        return _as_tuple(call.func(*values), OUTPUTS, call.name)[1]
-
-    found: list[list[Any]] = []                 # for each input, the derivatives of all outputs in each of its elements
-    for k, x in enumerate(call.inputs):
-        found.append([])
-        for at in range(x.numel()):
-            tangents = tuple(zeros_like(y) for y in call.inputs)
-            tangents[k].view(-1)[at] = 1
-            found[k].append(jvp(several, call.inputs, tangents)[1])
-    outputs = range(len(several(*call.inputs)))
-    return tuple(tuple(
-        stack([column[i] for column in columns], -1).view(columns[0][i].size() + x.size()) if columns
-        else zeros_like(x).expand(several(*call.inputs)[i].size() + x.size())
-        for columns, x in zip(found, call.inputs)) for i in outputs)
+        call.tuple_out, found = _as_tuple(call.func(*values), OUTPUTS, call.name)
+        return found
+    inputs = tuple(x.detach() for x in call.inputs)
+    found: tuple[Tensors, ...] = by_columns(several, inputs, tuple(range(len(inputs))), False, "error", False)
+    return found
 
 
 def _as_tuple(given: Any, what: str, name: str) -> tuple[bool, Tensors]:

@@ -168,25 +168,32 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
     @wraps(func)
     def jacobian(*args: Any) -> Any:
         refuse_complex("jacfwd", args, "inputs")
-        found = _all_columns(func, args, argnums, has_aux, randomness)
-        if found is not None:
-            return found
-        draws = Draws(randomness)
-        call = _Call(func, args, argnums, has_aux, JVP)
-        refuse_complex("jacfwd", call.outputs, "outputs")
-        draws.check()
-        with aside():
-            try:
-                pushed, columns = _Pushed(call), []
-                for k, x in enumerate(call.inputs):
-                    units = call.level.units(x, 0, prod(call.level.rest(x)))
-                    tangents = [other.new_zeros((len(units), *other.shape)) for other in call.inputs]
-                    tangents[k] = units
-                    columns.append(pushed(tangents, True, batched=True))
-            except (RuntimeError, NotImplementedError):     # a rule that cannot be differentiated
-                return _jacobian(call, argnums, has_aux)
-            return _of_columns(call, columns, argnums, has_aux)
+        return by_columns(func, args, argnums, has_aux, randomness)
     return jacobian
+
+
+def by_columns(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool, randomness: str,
+               real: bool = True) -> Any:
+    """jacfwd's result; real: RuntimeError for complex outputs."""
+    found = _all_columns(func, args, argnums, has_aux, randomness)
+    if found is not None:
+        return found
+    draws = Draws(randomness)
+    call = _Call(func, args, argnums, has_aux, JVP)
+    if real:
+        refuse_complex("jacfwd", call.outputs, "outputs")
+    draws.check()
+    with aside():
+        try:
+            pushed, columns = _Pushed(call), []
+            for k, x in enumerate(call.inputs):
+                units = call.level.units(x, 0, prod(call.level.rest(x)))
+                tangents = [other.new_zeros((len(units), *other.shape)) for other in call.inputs]
+                tangents[k] = units
+                columns.append(pushed(tangents, True, batched=True))
+        except (RuntimeError, NotImplementedError):     # a rule that cannot be differentiated
+            return _jacobian(call, argnums, has_aux)
+        return _of_columns(call, columns, argnums, has_aux)
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
