@@ -105,15 +105,18 @@ class Watch:
                     return "a tensor is another one"
         if self.grads and not apart([*self.arrays, *[g.array for g in map(grad_of, self.held) if g is not None]]):
             return "a .grad shares memory with another tensor"
+        found = self.other()
+        return found and f"{found} changed"
+
+    def other(self) -> str:
+        """The path of the first of Python's values that is another one; "" for none."""
+        quick = self.quick
         if quick is None:
-            for i, guard in enumerate(self.guards):
-                if changed(guard):
-                    return f"{self.paths[i]} changed"
-            return ""
+            return next((path for guard, path in zip(self.guards, self.paths) if changed(guard)), "")
         at = quick.first(0)
         while at is not None:                   # not the same object: perhaps the same number
             if changed(self.guards[at]):
-                return f"{self.paths[at]} changed"
+                return self.paths[at]
             at = quick.first(at + 1)
         return ""
 

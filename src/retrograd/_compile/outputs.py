@@ -1,6 +1,7 @@
 """What a call returns: told from the recorded one, and made again."""
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from .._engine.nary import Many, Nary
@@ -96,7 +97,8 @@ class Outputs:
 class Past(Node):
     """The node of a result whose graph was used up: what comes after it is that of the recorded call."""
 
-    of: Any
+    def __init__(self, of: Any) -> None:
+        self.of = of
 
     def edge_count(self) -> int:
         return int(self.of.edge_count())
@@ -112,8 +114,8 @@ class Past(Node):
         return got
 
 
-def past(fn: Any) -> type[Past]:
-    """A class like that of fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
+def past(fn: Any) -> partial[Past]:
+    """Makes nodes like fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
     todo, seen, used = [fn], {id(fn)}, False
     while todo:
         node = todo.pop()
@@ -128,7 +130,13 @@ def past(fn: Any) -> type[Past]:
                 todo.append(to)
     if not used:
         raise Refused("a result that can still be differentiated")
-    return type(type(fn).__name__, (Past,), {"of": fn, "__module__": type(fn).__module__})
+    kind = type(fn)
+    return partial(pasts(kind.__name__, kind.__module__), fn)
+
+
+@lru_cache(maxsize=500)
+def pasts(name: str, module: str) -> type[Past]:
+    return type(name, (Past,), {"__module__": module})
 
 
 def keeps_nothing(node: Any) -> bool:

@@ -26,6 +26,7 @@ class Plan:
 
     def __init__(self, trace: Trace, outputs: Outputs) -> None:
         self.tensors = trace.tensors
+        self.inputs = len(self.tensors.inputs)
         self.tree = outputs.tree
         self.graph = outputs.graph
         self.made = [*outputs.values, *(self.graph.kept if self.graph else ())]
@@ -41,20 +42,24 @@ class Plan:
         self.program: Any = None
         self.takes: list[Value] = []
         self.buffers = "buffers as NumPy makes them"
-        if Program is not None:
-            given: dict[int, Any] = {}
-            for value in {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}.values():
-                if value.kind == "held":
-                    given[id(value)] = self.tensors.held[value.index].array
-                elif value.kind == "tensor" and value.index >= len(self.tensors.inputs):
-                    given[id(value)] = self.tensors.held[value.index - len(self.tensors.inputs)]
-            self.program, self.takes, self.buffers = program(self.entries, self.made, given)
+        self.coded = Program is None
         if self.graph is not None:
             self.graph.ready(outputs.values)
         for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
             for value in (*entry.args, *entry.outs):
-                if isinstance(value, Value):
+                if isinstance(value, Value) and value.kind != "const":
                     value.array = None
+
+    def encode(self) -> None:
+        """Make the program, before the first replay: many plans have none, such as those of first calls, without any .grad."""
+        self.coded = True
+        given: dict[int, Any] = {}
+        for value in {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}.values():
+            if value.kind == "held":
+                given[id(value)] = self.tensors.held[value.index].array
+            elif value.kind == "tensor" and value.index >= self.inputs:
+                given[id(value)] = self.tensors.held[value.index - self.inputs]
+        self.program, self.takes, self.buffers = program(self.entries, self.made, given)
 
     def number(self) -> None:
         """Give values and constants their slots."""
@@ -78,6 +83,8 @@ class Plan:
         return x.slot
 
     def summary(self) -> str:
+        if not self.coded:
+            self.encode()
         return f"{len(self.entries)} of {self.recorded} operations, {self.buffers}"
 
     def lines(self) -> list[str]:
@@ -118,6 +125,8 @@ class Plan:
         """The arrays of the results; instead: arrays in place of those of inputs."""
         for kind, i in self.early:
             no_grad((inputs if kind == "input" else self.tensors.held)[i], None)
+        if not self.coded:
+            self.encode()
         if self.program is not None:
             filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
             if instead:

@@ -11,7 +11,7 @@ from ..nn import hooks
 from ..optim import optimizer
 from .arguments import leaf, objects_in
 from .book import Tensors
-from .guards import Watch, changed, facts_of
+from .guards import Watch, facts_of
 from .plan import Plan, Undone
 from .reach import Reach
 from .stance import stance
@@ -154,9 +154,6 @@ class Compiled(Wrapper):
             for (kind, i, t), count in zip(tensors.all(), edits):
                 if edits_of(t) != count + trace.edits(kind, i) and not trace.stepped(t):
                     raise Refused("a tensor is written by something that is not replayed")
-            for guard, path in zip(reach.guards, reach.paths):
-                if changed(guard):
-                    raise Refused(f"the call changes {path}")
             for t, array in zip(tensors.held, watch.arrays):
                 if t.array is not array:
                     raise Refused("the call gives a tensor new memory")
@@ -167,12 +164,15 @@ class Compiled(Wrapper):
             if (leaf(args, again), leaf(kwargs, again) if kwargs else None) != key or any(
                     x is not y for x, y in zip(again, inputs)):
                 raise Refused("the call changes its arguments")
+            plan = Plan(trace, outputs)
+            watch.settle(any(kind == "grad" for _, kind, _ in plan.fill))
+            path = watch.other()
+            if path:
+                raise Refused(f"the call changes {path}")
         except Refused as error:
             self.note(error)
             return result
         self.local.refused = 0
-        plan = Plan(trace, outputs)
-        watch.settle(any(kind == "grad" for _, kind, _ in plan.fill))
         self.local.last = Variant(plan, key, reach, watch, facts[:len(inputs)], now)
         variants.insert(0, self.local.last)
         return result
