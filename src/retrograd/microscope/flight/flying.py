@@ -149,8 +149,7 @@ class Flight:
             self._hearing.closed = True         # its passes are heard
         else:
             self._hearing.busy = True
-            if self._engine.steps_heard:
-                self._hearing.rest()
+            self._hearing.rest()
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         hearing = self._hearing
@@ -187,7 +186,9 @@ class Flight:
         if self.spike is None:
             return
         self._passes += 1
-        usual = self._usual.setdefault(line, Usual())
+        usual = self._usual.get(line)
+        if usual is None:
+            usual = self._usual[line] = Usual()
         score = usual.score(loss, self.spike)
         if score > self.spike and (self._spiked is None or self._passes - self._spiked > self._hearing.keep):
             self._spiked = self._passes         # what is written has those that follow soon, if not the last of them

@@ -31,6 +31,7 @@ QUIET: Final = {
     "get_device", "__deepcopy__", "__reduce_ex__", "__dir__", "__iter__", "__setstate__", "item", "tolist", "numpy",
     "__array__", "__bool__", "__float__", "__int__", "__index__", "retain_grad", "zero_", "requires_grad_", "data",
     "detach", "detach_", "__contains__"}
+PLAIN: Final = {int, float, bool, str, type(None)}       # no tensors
 CALLS: Final = 8                      # of the model, of one pass, that can be made again
 PASS: Final = "a pass"
 NEW: Final[Any] = object()
@@ -115,14 +116,14 @@ class Hearing:
     def enter(self, model: Any, args: Any, kwargs: Any) -> None:
         if not self.on or self.busy or self.light or model is not self.model:
             return
-        step = self.step()
         if self.replaying is None:
+            self.light = self.rest()            # first: what is done while it listens costs more
             self.counts[0] += 1
             call = self.counts[0]
         else:
             call = self.within[0][1]
         self.within = [(0, call)]
-        step.put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe())))
+        self.step().put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe(1))))
         if self.replaying is not None:
             return
         torch = self.engine.torch
@@ -132,7 +133,6 @@ class Hearing:
             kind = self.device
             autocast = (kind, torch.get_autocast_dtype(kind), True) if torch.is_autocast_enabled(kind) else None
             self.calls.append(Call(call, args, kwargs, self.engine.random_state(), autocast))
-        self.light = self.rest()
 
     def cleared(self) -> bool:
         """Has no parameter a gradient?"""
@@ -161,10 +161,10 @@ class Hearing:
         if not outs or (known is not None and known[0]() is outs[0]):      # its ops were heard
             return
         made = self.made(outs, False, -1)
-        step = self.step()
-        step.put(("op", now(), type(self.model).__name__, -1, 0, call, [], made,
-                  None if outs[0].grad_fn is None else type(outs[0].grad_fn).__name__))
-        if self.calls and outs[0].grad_fn is not None:
+        node = outs[0].grad_fn
+        self.step().put(("op", now(), type(self.model).__name__, -1, 0, call, [], made,
+                         None if node is None else type(node).__name__))
+        if self.calls and node is not None:
             it = self.calls[-1]
             it.at, it.values = made[0][0], [m[1] for m in made]
             for k, t in enumerate(outs):
@@ -350,6 +350,8 @@ class Hearing:
         """Serial numbers of what an op reads; of parameters -2 - their number, OUTSIDE of what nothing was noted of."""
         found: list[int] = []
         for x in (*args, *kwargs.values()) if kwargs else args:
+            if type(x) in PLAIN:
+                continue
             if isinstance(x, self.Tensor):
                 found.append(self.serial_of(x, edited))
             elif isinstance(x, (tuple, list, dict)):

@@ -30,6 +30,8 @@ class Usual:
         if len(self.sorted) < ENOUGH:
             return 0.0
         middle = self.median()
+        if loss <= middle:
+            return 0.0
         far = (loss - middle) / (NORMAL * spike)
         near = bisect_right(self.sorted, middle + far) - bisect_left(self.sorted, middle - far)
         if 2 * near < len(self.sorted):         # half of them lie farther from the median

@@ -24,7 +24,6 @@ class Engine(Sizes):
     Module: type[Any]
     passes: Any                                 # functions that run backward: inside() calls them
     composites: Any                             # functions made of others that take parameters: inside() calls them
-    steps_heard: bool = True                    # do optimizers call functions that are heard?
 
     def __init__(self) -> None:
         self.names: dict[Any, str] = {}

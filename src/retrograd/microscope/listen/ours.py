@@ -17,8 +17,6 @@ class RetrogradEngine(Engine):
     """retrograd: a listener of the running thread."""
 
     name = "retrograd"
-    steps_heard = False
-
     def __init__(self) -> None:
         super().__init__()
         self.torch = retrograd
