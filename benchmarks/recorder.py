@@ -3,7 +3,7 @@
     python -m benchmarks.recorder [--engines torch,retrograd] [--works mlp,transformer] [--rounds 40] [--steps 1] [--save FILE]
 
 full: everything, with norms.  hooks: hook events and steps alone, over the same step with the same hooks; hooks-norms: with
-statistics of what each hook saw.  watch: every tenth step looked at.  flight: the flight recorder, with --steps 10 (its block
+statistics of what each hook saw.  watch: every tenth step looked at.  flight: the flight recorder, with --steps 50 (its block
 begins and ends once in a training).
 
 The models are those of the comparison with other tools: an MLP 784-512-512-10 of 128 rows, and a transformer of 2 layers, 4
@@ -112,7 +112,7 @@ def make(torch: Any, work: str, what: str, steps: int = 1) -> tuple[Step, Step, 
             watches[0].pause()
             return
         if what == "flight":
-            with microscope.flight(model, path=os.devnull, spike=None):
+            with microscope.flight(model, path=os.devnull):
                 bare()
             return
         more = {} if what == "full" else {"ops": False, "nodes": False, "norms": what == "hooks-norms"}

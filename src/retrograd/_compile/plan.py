@@ -36,7 +36,8 @@ class Plan:
         self.busy = False
         read = {x.index for e in self.entries for x in e.args if isinstance(x, Value) and x.kind == "grad"}
         early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
-        self.early = [(kind, i) for kind, i, place in early if place not in read]
+        self.early = [i for kind, i, place in early if kind == "input" and place not in read]
+        self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.number()
         self.program: Any = None
@@ -123,8 +124,12 @@ class Plan:
 
     def arrays(self, inputs: list[TensorBase], instead: dict[int, Any] | None = None) -> list[Any]:
         """The arrays of the results; instead: arrays in place of those of inputs."""
-        for kind, i in self.early:
-            no_grad((inputs if kind == "input" else self.tensors.held)[i], None)
+        for t in self.clears:
+            sink = t.sink
+            if sink is not None:
+                sink.grad = None
+        for i in self.early:
+            no_grad(inputs[i], None)
         if not self.coded:
             self.encode()
         if self.program is not None:

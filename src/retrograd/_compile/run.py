@@ -11,9 +11,9 @@ from ..nn import hooks
 from ..optim import optimizer
 from .arguments import leaf, objects_in
 from .book import Tensors
-from .guards import Watch, facts_of
+from .guards import Guards, Watch, coded, facts_of
 from .plan import Plan, Undone
-from .reach import Reach
+from .reach import MISSING, Reach
 from .stance import stance
 from .trace import Trace
 from .values import Refused
@@ -30,15 +30,20 @@ MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that 
 GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
     (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
     if name == "watcher" or (name.startswith("_global_") and isinstance(x, dict))]
+# None of them has a hook, in C: the tables are those of the import, and empty.
+NO_HOOKS: Any = None if Guards is None else Guards(tuple(map(coded, [
+    *[("dict", space, name, space[name]) for space, name in GLOBAL_HOOKS],
+    *[("length", space[name], None, 0) for space, name in GLOBAL_HOOKS if space[name] is not None]])), (), MISSING)
 
 
 def mood() -> Any:
     """The modes of this thread; None where every call runs eagerly."""
     if modes.observer is not None or modes.clerk is not None or modes.anomaly:
         return None
-    for space, name in GLOBAL_HOOKS:
-        if space[name]:
-            return None
+    if NO_HOOKS is None or NO_HOOKS.first(0) is not None:
+        for space, name in GLOBAL_HOOKS:
+            if space[name]:
+                return None
     it = state()
     if it.task is not None:
         return None
