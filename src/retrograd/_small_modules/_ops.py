@@ -167,12 +167,13 @@ class Entry:
         flat, form = tree_flatten(args)
         if self.function is None:
             self.function = self.made()
-        return self.function.apply(form, kwargs, *flat)
+        forms: list[Any] = []                   # of the result
+        return tree_unflatten(list(self.function.apply(form, kwargs, forms, *flat)), forms[0])
 
     def made(self) -> type[Function]:
         entry = self
 
-        def forward(ctx: Any, form: Any, kwargs: dict[str, Any], *flat: Any) -> Any:
+        def forward(ctx: Any, form: Any, kwargs: dict[str, Any], forms: list[Any], *flat: Any) -> Any:
             args = tree_unflatten(list(flat), form)
             ctx._form = form
             with below_autograd():
@@ -181,14 +182,18 @@ class Entry:
                 inputs, names = entry.schema.filled(args, kwargs)
                 more = {"keyword_only_inputs": names} if names else {}
                 entry.setup_context(ctx=ctx, inputs=inputs, output=found, **more)
-            return tuple(found) if isinstance(found, list) else found
+            leaves, ctx._out = tree_flatten(found)
+            forms.append(ctx._out)
+            return tuple(leaves)
 
         def backward(ctx: Any, *grads: Any) -> Any:
             if entry.backward is None:
                 raise RuntimeError(
                     f"Trying to backward through {dotted(entry.schema)} but no autograd formula was registered. Please use "
                     "register_autograd to add one.")
-            found = entry.backward(_Context(ctx), *grads)
+            of_results = tree_unflatten(list(grads), ctx._out)
+            several = isinstance(of_results, tuple)
+            found = entry.backward(_Context(ctx), *(of_results if several else [of_results]))
             found = found if isinstance(found, tuple) else (found,)
             count = ctx._form.num_children
             if len(found) < count or any(g is not None for g in found[count:]):     # None for what was left out
@@ -197,7 +202,7 @@ class Entry:
             flat: list[Any] = []
             for g, child in zip(found, ctx._form.children_specs):
                 flat += [g] if child.is_leaf() else [None] * child.num_leaves if g is None else list(g)
-            return None, None, *flat
+            return None, None, None, *flat
 
         namespace, _, name = self.schema.name.partition("::")
         made: Any = type(Function)(  # type: ignore[misc]
@@ -217,7 +222,7 @@ class _Context:
         found = getattr(self._ctx, name)
         if name != "needs_input_grad":
             return found
-        flat = iter(found[2:])
+        flat = iter(found[3:])              # after form, kwargs and forms
         return tuple(next(flat) if child.is_leaf() else [next(flat) for _ in range(child.num_leaves)]
                      for child in self._ctx._form.children_specs)
 

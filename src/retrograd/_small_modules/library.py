@@ -421,10 +421,14 @@ def _check_schema(op: OpOverload, args: Any, kwargs: Any) -> None:
 
 def _check_autograd(op: OpOverload, args: Any, kwargs: Any) -> None:
     entry = _found(op)
-    if any(isinstance(x, Tensor) and x.requires_grad for x in tree_leaves((list(args), kwargs))) and entry.backward is None and (
-            not {"Autograd", "AutogradCPU", "CompositeImplicitAutograd"}.intersection(entry.kernels)):
-        raise RuntimeError(f"autograd_registration_check: {op} has no derivative registered, but is called with a tensor that "
-                           "requires grad")
+    if entry.custom is not None or entry.backward is not None or (
+            {"Autograd", "AutogradCPU", "CompositeImplicitAutograd"}.intersection(entry.kernels)):
+        return
+    given = tree_leaves((list(args), kwargs))
+    if any(isinstance(y, Tensor) and y.requires_grad and not any(y is x for x in given) for y in tree_leaves(op(*args, **kwargs))):
+        raise AssertionError(
+            f"autograd_registration_check: {op} returns a tensor that requires grad, but has no derivative registered: use "
+            "torch.library.register_autograd")
 
 
 def _check_fake(op: OpOverload, args: Any, kwargs: Any) -> None:

@@ -197,11 +197,14 @@ class BackwardCFunction(Node, FunctionCtx):
         from . import grad
 
         tangents: list[Any] = []
+        leaves: list[Any] = []                  # per argument; jvp gets copies, which it may edit
         edges = iter(self._nexts)
         for like in self._likes:
-            tangents.append(None if like is None else wrap(np.zeros(*like)))
-            if like is not None and next(edges) is not None:
-                tangents[-1].rg = True
+            leaf = None if like is None or like[1].kind not in "fcV" else wrap(np.zeros(*like))
+            if like is not None and next(edges) is not None and leaf is not None:
+                leaf.rg = True
+            leaves.append(leaf)
+            tangents.append(leaf if leaf is None or not leaf.rg else create.clone(leaf))
         PUSHING.append(self)
         try:
             found = self._forward_cls.jvp(self, *tangents)
@@ -218,10 +221,14 @@ class BackwardCFunction(Node, FunctionCtx):
                     f"supported. Tensor is of size {list(made[0])} while the given forward gradient is of size "
                     f"{list(out.array.shape)}.")
         pairs = [(out, g) for out, g in zip(outs, grads) if isinstance(out, TensorBase) and wants_grad(out) and g is not None]
-        leaves = [t for t in tangents if t is not None and t.rg]
-        given = iter(grad([out for out, _ in pairs], leaves, [g for _, g in pairs], create_graph=True, allow_unused=True)
-                     if pairs else [None] * len(leaves))
-        return tuple(next(given) if t is not None and t.rg else None for t in tangents)
+        asked = [t for t in leaves if t is not None and t.rg]
+        PUSHING.append(pairs)                   # Functions that jvp calls are turned around by their own backward
+        try:
+            given = iter(grad([out for out, _ in pairs], asked, [g for _, g in pairs], create_graph=True, allow_unused=True)
+                         if pairs else [None] * len(asked))
+        finally:
+            PUSHING.pop()
+        return tuple(next(given) if t is not None and t.rg else None for t in leaves)
 
     def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
         want = len(self._likes)
@@ -436,7 +443,7 @@ class Function(metaclass=FunctionMeta):
 def _run(cls: Any, args: Any, kwargs: Any) -> Any:
     separate = cls.setup_context is not NO_SETUP
     if separate:
-        args, kwargs = _bound(cls.forward, args, kwargs)
+        args, kwargs = bound(cls.forward, args, kwargs)
     if kwargs:
         args = _positional(cls.forward, args, kwargs)
     if FORWARD and (separate or not state().lenient) and _dual(cls, args) and not grad_on():
@@ -477,7 +484,7 @@ def _dual(cls: Any, args: tuple[Any, ...]) -> bool:
     return True
 
 
-def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with the defaults filled in."""
     try:
         found = inspect.signature(forward).bind(*args, **kwargs)

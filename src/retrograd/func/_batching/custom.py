@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..._engine.tensor import TensorBase
-from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function
+from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function, bound
 from ...utils._pytree import tree_flatten, tree_unflatten
 from .._trees import spread
 from .level import Level, Rule, looped
@@ -36,7 +36,8 @@ def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
             f"staticmethod or set generate_vmap_rule=True. {MORE}")
-    pairs = [level.given(x) for x in args] if not kwargs else [level.given(x) for x in (*args, *kwargs.values())]
+    args, kwargs = bound(cls.forward, args, kwargs)
+    pairs = [level.given(x) for x in (*args, *kwargs.values())]
     found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(d for _, d in pairs), *[x for x, _ in pairs])
     return samples(level, found, cls.__name__)
 
