@@ -75,8 +75,9 @@ def test_samples_of_functions_and_custom_operators_agree() -> None:
 
     program = [str(PAGE.parents[1] / "tests" / "opinfo" / "samples_of_functions.py"),
                str(Path(torch.__file__).parent / "testing" / "_internal")]
-    theirs, ours = (subprocess.run([sys.executable, *way, *program], capture_output=True, text=True, check=True).stdout.splitlines()
-                    for way in ([], ["-m", "retrograd", "run"]))
+    theirs, ours = (
+        subprocess.run([sys.executable, *way, *program], capture_output=True, text=True, check=True).stdout.splitlines()
+        for way in ([], ["-m", "retrograd", "run"]))
     assert len(theirs) > 240
     assert {a.partition(": ")[0] for a, b in zip(theirs, ours, strict=True) if a != b} == OWN
 

@@ -425,7 +425,8 @@ def _check_autograd(op: OpOverload, args: Any, kwargs: Any) -> None:
             {"Autograd", "AutogradCPU", "CompositeImplicitAutograd"}.intersection(entry.kernels)):
         return
     given = tree_leaves((list(args), kwargs))
-    if any(isinstance(y, Tensor) and y.requires_grad and not any(y is x for x in given) for y in tree_leaves(op(*args, **kwargs))):
+    made = [y for y in tree_leaves(op(*args, **kwargs)) if not any(y is x for x in given)]
+    if any(isinstance(y, Tensor) and y.requires_grad for y in made):
         raise AssertionError(
             f"autograd_registration_check: {op} returns a tensor that requires grad, but has no derivative registered: use "
             "torch.library.register_autograd")
