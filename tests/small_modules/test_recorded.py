@@ -634,3 +634,21 @@ def test_torch_jit_says_that_it_is_deprecated(torch: Any) -> None:
                 call()
             except ValueError:
                 assert name == "load"
+
+
+@pytest.mark.parametrize("saved", ["jit", "export"])
+def test_a_file_with_another_field_than_was_written_is_damaged_and_says_which(saved: str) -> None:
+    model, x, whole = torch.nn.Linear(2, 2), torch.ones(1, 2), io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = torch.jit.trace(model, x) if saved == "jit" else export(model, (x,))
+        getattr(torch, saved).save(made, whole)
+        whole.seek(0)
+        state = torch.load(whole)
+        for field in state.keys() - {"format"}:
+            for change in ({}, {field: 3}, {field: None}, {field: [1]}, {field: "x"}):
+                other = io.BytesIO()
+                torch.save({**{k: v for k, v in state.items() if k != field}, **change}, other)
+                other.seek(0)
+                with pytest.raises(ValueError, match="is damaged"):
+                    getattr(torch, saved).load(other)

@@ -147,10 +147,12 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
 
     ValueError for another file; those that PyTorch writes cannot be read.
     """
-    program, found = program_in(f, FORMAT, "torch.export.save", extra_files)
+    program, found = program_in(f, FORMAT, "torch.export.save", {"extra": dict, "guards": str})
+    for name in extra_files or ():
+        extra_files[name] = found["extra"].get(name)  # type: ignore[index]
     try:
         guards = [Guard.of(fields) for fields in json.loads(found["guards"])]
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{f} is damaged: {type(error).__name__}: {error}") from None
     if [guard.name for guard in guards] != [n.name for n in program.inputs()]:
         raise ValueError(f"{f} is damaged: its guards are not those of its inputs")

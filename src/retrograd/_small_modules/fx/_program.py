@@ -101,8 +101,8 @@ def _read(told: Any) -> dict[str, GraphModule]:
     return {identifier(path): GraphModule(_read(branch["branches"]), loads(branch["graph"])) for path, branch in told.items()}
 
 
-def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -> tuple[Program, dict[str, Any]]:
-    """The program in a file, and all that the file has; extra_files gets the values of its keys.
+def program_in(f: Any, form: str, by: str, fields: dict[str, type]) -> tuple[Program, dict[str, Any]]:
+    """The program in a file, and all that the file has; fields: what it must have besides, and of which types.
 
     ValueError for a file that `by` did not write as `form`, OSError for one that cannot be read.
     """
@@ -120,13 +120,14 @@ def program_in(f: Any, form: str, by: str, extra_files: dict[str, Any] | None) -
         raise ValueError(f"{f} was not written by retrograd's {by}: {error}") from error
     if not isinstance(found, dict) or found.get("format") != form:
         raise ValueError(f"{f} was not written by retrograd's {by}")
+    for name, kind in fields.items():
+        if type(found.get(name)) is not kind:
+            raise ValueError(f"{f} is damaged: its {name!r} should be of type {kind.__name__}, and is "
+                             f"{type(found[name]).__name__ if name in found else 'not there'}")
     try:
-        program = Program.of_state(found)
-    except KeyError as error:
-        raise ValueError(f"{f} is damaged: KeyError: {error}") from None
-    for name in extra_files or ():
-        extra_files[name] = found.get("extra", {}).get(name)  # type: ignore[index]
-    return program, found
+        return Program.of_state(found), found
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{f} is damaged: {type(error).__name__}: {error}") from None
 
 
 def bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

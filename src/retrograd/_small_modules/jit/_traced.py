@@ -52,7 +52,7 @@ class _Traced:
         from retrograd.serialization import save as write
 
         kinds = {path: m.original_name for path, m in self.named_modules()} if isinstance(self, TracedModule) else {}
-        kind = {"format": FORMAT, "module": bool(kinds), "training": getattr(self, "training", True), "kinds": kinds,
+        kind = {"format": FORMAT, "training": getattr(self, "training", True), "kinds": kinds,
                 "extra": {name: x.encode() if isinstance(x, str) else x for name, x in (_extra_files or {}).items()}}
         write({**kind, **self._program.state()}, f)
 
@@ -284,11 +284,11 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     deprecated("load", "torch.export")
     if isinstance(f, (str, os.PathLike)) and not os.path.isfile(f):
         raise ValueError(f"The provided filename {f} " + ("is a directory" if os.path.isdir(f) else "does not exist"))
-    program, found = program_in(f, FORMAT, "torch.jit.save", None)
+    program, found = program_in(f, FORMAT, "torch.jit.save", {"extra": dict, "kinds": dict, "training": bool})
     for name in _extra_files or ():
         _extra_files[name] = found["extra"].get(name, b"")  # type: ignore[index]
     kinds = {str(path): str(kind) for path, kind in found["kinds"].items()}
-    return TopLevelTracedModule(program, kinds, bool(found["training"])) if kinds else ScriptFunction(program)
+    return TopLevelTracedModule(program, kinds, found["training"]) if kinds else ScriptFunction(program)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
