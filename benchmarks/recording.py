@@ -2,6 +2,7 @@
 
 first   the first plan of a process: modules are imported, code is read
 later   another plan, of a new model
+made    its first replay, which makes the program
 stale   a call that no plan fits, as its batch has another size: it is recorded again
 once    a call that differs once, in a number that it reads
 replay  a replayed call
@@ -56,7 +57,7 @@ def measure(name: str) -> dict[str, float]:
     import retrograd as torch
 
     batch = {"4": 1, "6": 32, "b": 16, "7": 128}[name.removeprefix("mlp ").removeprefix("transformer ")[0]]
-    found: dict[str, list[float]] = {key: [] for key in ("eager", "later", "stale", "once", "replay")}
+    found: dict[str, list[float]] = {key: [] for key in ("eager", "later", "made", "stale", "once", "replay")}
 
     def timed(key: str, f: Callable[..., Any], *args: Any) -> None:
         start = time.perf_counter()
@@ -73,6 +74,7 @@ def measure(name: str) -> dict[str, float]:
         fast = torch.compile(step, options={"python": "skip", "check": 0})
         gc.collect()
         timed("later" if turn else "first", fast, batch, 1.0)
+        timed("made", fast, batch, 1.0)
         for _ in range(10):
             timed("replay", fast, batch, 1.0)
         timed("once", fast, batch, 2.0)
