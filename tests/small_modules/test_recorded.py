@@ -652,3 +652,29 @@ def test_a_file_with_another_field_than_was_written_is_damaged_and_says_which(sa
                 other.seek(0)
                 with pytest.raises(ValueError, match="is damaged"):
                     getattr(torch, saved).load(other)
+
+
+@pytest.mark.parametrize("table", [None, {}, {"relu": "maximum"}])
+def test_decompositions_that_a_program_is_given_replace_operators(table: Any) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.bn = nn.Linear(3, 2), nn.BatchNorm1d(2)
+
+        def forward(self, x: Any, *, d: Any) -> Any:
+            y = torch.cond(x.sum() > 0, lambda x: self.fc(x).relu(), lambda x: -x[:, :2], (x,))
+            return {"a": torch.relu(self.bn(y)) + d["q"], "b": x.shape[0] * x}
+
+    model, args, named = Model(), (torch.randn(4, 3),), {"d": {"q": torch.ones(2)}}
+    program = export(model, args, named, dynamic_shapes={"x": {0: Dim("n")}, "d": None})
+    other = program.run_decompositions(
+        {torch.ops.aten.relu.default: lambda x: torch.maximum(x, torch.zeros_like(x))} if table else table)
+    assert (program.dialect, other.dialect) == ("TRAINING", "ATEN") and other is not program
+    for sign in (1, -1):
+        x = sign * torch.rand(6, 3)
+        model.eval()
+        assert same(other.module()(x, **named), program.module()(x, **named))
+    called = [getattr(n.target, "__name__", n.target) for n in other.graph.nodes]
+    assert ("maximum" in called) == bool(table) and ("relu" in called) == (not table)
+    assert other.range_constraints == program.range_constraints and str(other.graph_signature.user_inputs) == str(
+        program.graph_signature.user_inputs)

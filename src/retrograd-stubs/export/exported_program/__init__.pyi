@@ -7,6 +7,7 @@ from retrograd._small_modules.export.exported_program import (
     Guard as Guard,
     SIGNS as SIGNS,
     _Checks as _Checks,
+    _Replaced as _Replaced,
     _refuse as _refuse,
     bounds_of as bounds_of,
 )

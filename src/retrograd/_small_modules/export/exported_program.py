@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from inspect import Parameter as Parameter_
+from inspect import Signature
 from typing import Any, NoReturn
 
 from retrograd._missing import late_names
@@ -16,10 +18,10 @@ from retrograd.export.graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from retrograd.fx import Graph, GraphModule, Node
-from retrograd.fx._program import Program
+from retrograd.fx import Graph, GraphModule, Interpreter, Node
+from retrograd.fx._program import Program, recorded
 from retrograd.nn import Parameter
-from retrograd.utils._pytree import tree_flatten
+from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = ["ExportedProgram"]
 late_names(__name__)
@@ -188,16 +190,45 @@ class ExportedProgram:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError("Unable to call ExportedProgram directly. You should use `exported_program.module()` instead.")
 
-    def run_decompositions(self, decomp_table: Any = None, decompose_custom_triton_ops: bool = False) -> ExportedProgram:
-        """NotImplementedError: the graph's functions are torch's own, of which there are no decompositions."""
-        raise NotImplementedError(
-            "ExportedProgram.run_decompositions: the graph calls functions of torch, for which there are no decompositions here; "
-            "use the graph as it is")
+    def run_decompositions(self, decomp_table: dict[Any, Callable[..., Any]] | None = None,
+                           decompose_custom_triton_ops: bool = False) -> ExportedProgram:
+        """A program that calls other functions in place of operators: {torch.ops.aten.relu.default: function}.
+
+        None is replaced by itself: the graph's functions stay torch's own, and edits of buffers stay edits.
+        """
+        if self.example_inputs is None:
+            raise NotImplementedError("ExportedProgram.run_decompositions: a program from a file has no example inputs")
+        (inputs, named), program, module = self.example_inputs, self._program, self.module(check_guards=False)
+        run, spec = _Replaced(module, {op._opname: f for op, f in (decomp_table or {}).items()}), program.specs[1]
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return tree_unflatten(list(run.run(*tree_leaves((args, kwargs)), enable_io_processing=False)), spec)
+        forward.__dict__["__signature__"] = Signature([Parameter_(x, Parameter_.POSITIONAL_OR_KEYWORD) for x in program.names])
+        module.__dict__["forward"] = forward
+        found, _ = recorded(module, inputs, named, lambda name: None, sizes=any(guard.bounds for guard in self._guards),
+                            constant="lifted_tensor_", elements=True)
+        made = ExportedProgram(found, self._guards, self.example_inputs)
+        made.dialect = "ATEN"
+        return made
 
     def __str__(self) -> str:
         text = self._graph_module.print_readable(print_output=False).replace("\n", "\n    ")
         signature = str(self._signature).replace("\n", "\n    ")
         return f"ExportedProgram:\n    {text}\nGraph signature: {signature}\nRange constraints: {self.range_constraints}\n"
+
+
+class _Replaced(Interpreter):
+    """Runs a graph with other functions in place of those of some names."""
+
+    def __init__(self, module: Any, table: dict[str, Callable[..., Any]]) -> None:
+        super().__init__(module)
+        self.table = table
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return self.table.get(getattr(target, "__name__", ""), target)(*args, **kwargs)
+
+    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return self.table[target](*args, **kwargs) if target in self.table else super().call_method(target, args, kwargs)
 
 
 def _refuse(name: str) -> Callable[..., NoReturn]:
