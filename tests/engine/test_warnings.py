@@ -31,6 +31,10 @@ def test_a_warning_points_at_the_line_that_calls(call: str) -> None:
     code = compile("\n" * 6 + call, "a program of the user's", "exec")
     scheduler = torch.optim.lr_scheduler.StepLR(torch.optim.SGD([w], lr=0.1), 1)
     names = {"torch": torch, "nn": torch.nn, "F": F, "x": x, "image": image, "w": w, "scheduler": scheduler}
-    with pytest.warns(Warning) as caught:
-        exec(code, {**names, "__name__": "program"})
+    torch.set_warn_always(True)                 # other tests may have met those that come once per process
+    try:
+        with pytest.warns(Warning) as caught:
+            exec(code, {**names, "__name__": "program"})
+    finally:
+        torch.set_warn_always(False)
     assert {(each.filename, each.lineno) for each in caught} == {("a program of the user's", 7)}
