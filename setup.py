@@ -32,6 +32,12 @@ ROOT = Path(__file__).parent
 COMPILED = (
     "_engine/*.py",
     "_rules/*.py",
+    "microscope/capture/capturing.py",
+    "microscope/capture/loss_key.py",
+    "microscope/capture/parameters.py",
+    "microscope/capture/pending.py",
+    "microscope/capture/runs.py",
+    "microscope/capture/sources.py",
     "microscope/listen/ear.py",
     "microscope/record/book.py",
     "microscope/record/fired.py",

@@ -136,6 +136,10 @@ def loop(task: Task) -> None:
             if task.observer is not None:
                 task.observer.begin(task, node, g, more)
             if node._hooks is None and task.needed is None and not modes.anomaly:
+                came = node._came
+                if came is not None:
+                    came.append((g,))
+                    shared = True
                 node.push(task, g, more, shared)
             elif not careful(task, node, g, more, shared):
                 continue
@@ -201,7 +205,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
         loud(task.errors)
         g, shared = hooks.fire_single(own, g, task.plain, graph, shared)
         quiet(task.errors)
-        if not own.pre and not own.post:
+        if not own.pre and not own.post and node._came is None:
             node.push(task, g, None, shared)
             return True
         return run_hooked(task, node, own, [g], graph, shared or len(own.pre) > 0)
@@ -234,6 +238,9 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
         loud(task.errors)
         gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
         quiet(task.errors)
+    if node._came is not None:
+        node._came.append((gs[0],))
+        shared = True
     if modes.anomaly or (own is not None and len(own.post) > 0):
         if isinstance(node, AccumulateGrad):
             node.accumulate(gs[0], graph, shared, task)

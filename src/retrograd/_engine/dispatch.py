@@ -106,13 +106,15 @@ def func_of(name: str) -> Any:
     return found
 
 
-def ask(func: Any, impl: Any, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
-    """The result of the call: of a mode, of a type that takes part, or of `impl`."""
+def ask(func: Any, impl: Any, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]], plain: bool = False) -> Any:
+    """The result of the call: of a mode, of a type that takes part, or of `impl`.  plain: no type of an argument takes part."""
     it = state()
     if it.busy:
         return impl(*args) if kwargs is None else impl(*args, **kwargs)
     if it.skip:
         it.skip = False
+        return perform(it, func, impl, args, kwargs)
+    if plain and len(it.functions) == 0:
         return perform(it, func, impl, args, kwargs)
     if batching(it, how):
         return batched(it, func, args, kwargs)

@@ -69,6 +69,7 @@ class Node(Slot):
     _hooks: Optional[NodeHooks] = None
     _facts: Any = None                          # the metadata dict, made when asked for
     _outputs: int = 1
+    _came: Optional[list[Any]] = None           # takes (gradient of output 0,) after the prehooks: microscope/capture/pending.py
     _watched: Any = None                        # [(index or mask tensor, its version when kept)]
     _like: Any = None                           # (shape, dtype) of the output, once its tensor was asked for grad_fn
 

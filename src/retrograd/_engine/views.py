@@ -233,6 +233,16 @@ class CopySlices(Node):
 REPLAYED: Final = ("ConjBackward0", "NegViewBackward0", "ViewAsRealBackward0", "ViewAsComplexBackward0")
 
 
+def grad_fn(t: TensorBase) -> Any:
+    """The node that made it; None for leaves."""
+    if t.origin is not None:
+        refresh(t)
+    fn = t.fn
+    if fn is not None and fn._like is None:
+        fn._like = t.array.shape, t.array.dtype
+    return fn
+
+
 def refresh(t: TensorBase) -> None:
     """Renew a view's grad_fn if the base or another view was edited since (grad_fn() of PyTorch)."""
     origin = t.origin

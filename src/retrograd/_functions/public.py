@@ -150,6 +150,7 @@ OTHERWISE = {
 
 def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any]:
     """The arguments as a function of PyTorch's in Python hands them on: what has a default goes by its name."""
+    impl = getattr(impl, "impl", impl)          # of an Unasked, in _fast.c
     impl = impl.f if isinstance(impl, Checks) else impl
     if hasattr(impl, "handed_on"):
         return impl.handed_on(*args), kwargs or {}

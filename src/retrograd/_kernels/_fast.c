@@ -408,20 +408,21 @@ static PyObject *fast_track(PyObject *m, PyObject *x) {
     Py_RETURN_NONE;
 }
 
+static PyObject *current;           /* a thread's modes (_engine/modes.py), and which thread's */
+static uint64_t owner;
+
 /* mine() -> what this thread gave mine(x) last, or None when another did since; a thread's number is never used again. */
 static PyObject *fast_mine(PyObject *m, PyObject *const *args, Py_ssize_t count) {
 #ifdef Py_GIL_DISABLED
     Py_RETURN_NONE;
 #else
-    static PyObject *given = NULL;
-    static uint64_t thread = 0;
     uint64_t now = PyThreadState_GetID(PyThreadState_Get());
     if (count == 1) {
         Py_INCREF(args[0]);
-        Py_XSETREF(given, args[0]);
-        thread = now;
+        Py_XSETREF(current, args[0]);
+        owner = now;
     }
-    PyObject *found = given != NULL && thread == now ? given : Py_None;
+    PyObject *found = current != NULL && owner == now ? current : Py_None;
     Py_INCREF(found);
     return found;
 #endif
@@ -456,7 +457,8 @@ typedef struct {
 } Function;
 
 static int dispatching;             /* some thread has a mode or a listener */
-static PyObject *ask;               /* _engine/dispatch.py: ask(func, impl, how, args, kwargs) */
+static PyObject *busy_name;
+static PyObject *ask;               /* _engine/dispatch.py: ask(func, impl, how, args, kwargs, plain) */
 static PyTypeObject *plain[32];     /* take no part; Tensor first, then the commonest */
 static int plains;
 
@@ -506,23 +508,57 @@ failed:
     return -1;
 }
 
+/* Is it a call inside an implementation, where nobody is asked?  0 where only `ask` can tell. */
+SELDOM static int busy(void) {
+#ifndef Py_GIL_DISABLED
+    if (current != NULL && owner == PyThreadState_GetID(PyThreadState_Get())) {
+        PyObject *found = PyObject_GetAttr(current, busy_name);
+        if (found == NULL) PyErr_Clear();
+        Py_XDECREF(found);
+        return found == Py_True;
+    }
+#endif
+    return 0;
+}
+
+/* impl, as one who takes over is given it: it computes at once where types fit that were seen before */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    Function *of;
+} Unasked;
+
+static PyTypeObject Unasked_Type;
+static PyObject *unasked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names);
+
 SELDOM static PyObject *asked(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    if (!dispatching && all_plain(args, n + named)) return PyObject_Vectorcall(f->impl, args, flags, names);
-    PyObject *given, *kwargs;
-    if (packed(args, n, names, &given, &kwargs) < 0) return NULL;
-    PyObject *all[5] = {f->func ? f->func : self, f->impl, f->how, given, kwargs ? kwargs : Py_None};
-    PyObject *result = PyObject_Vectorcall(ask, all, 5, NULL);
-    Py_DECREF(given);
+    int plain_ones = all_plain(args, n + named);
+    if (!dispatching && plain_ones) return PyObject_Vectorcall(f->impl, args, flags, names);
+    PyObject *tuple, *kwargs, *impl = f->impl;
+    if (f->impl == f->inner) Py_INCREF(impl);
+    else if ((impl = (PyObject *)PyObject_New(Unasked, &Unasked_Type)) != NULL) {
+        ((Unasked *)impl)->call = unasked_call;
+        ((Unasked *)impl)->of = (Function *)Py_NewRef(self);
+    }
+    if (impl == NULL) return NULL;
+    if (packed(args, n, names, &tuple, &kwargs) < 0) {
+        Py_DECREF(impl);
+        return NULL;
+    }
+    PyObject *all[6] = {f->func ? f->func : self, impl, f->how, tuple, kwargs ? kwargs : Py_None, plain_ones ? Py_True : Py_False};
+    PyObject *result = PyObject_Vectorcall(ask, all, 6, NULL);
+    Py_DECREF(tuple);
     Py_XDECREF(kwargs);
+    Py_DECREF(impl);
     return result;
 }
 
 static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), i = 0;
-    if (dispatching || names != NULL) return asked(self, args, flags, names);
+    if (names != NULL || (dispatching && !busy())) return asked(self, args, flags, names);
     for (; i < n; i++) if (*seat(Py_TYPE(args[i])) != Py_TYPE(args[i])) return asked(self, args, flags, names);
     return f->meth ? f->meth(f->module, args, n, NULL) : f->direct(f->inner, args, flags, NULL);
 }
@@ -591,16 +627,44 @@ SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n,
     return done;
 }
 
-static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
-    Function *f = (Function *)self;
+/* Of checked_call and unasked_call: `otherwise` is called where the types are others. */
+static inline PyObject *quick(Function *f, PyObject *const *args, size_t flags, PyObject *names, PyObject *otherwise) {
     Py_ssize_t n = PyVectorcall_NARGS(flags), count = names == NULL ? n : n + PyTuple_GET_SIZE(names);
-    if (dispatching) return asked(self, args, flags, names);
     Seen *s = f->seen;
     while (s != NULL && !fits(s, args, count, names)) s = s->next;
-    if (s == NULL || (f->watched && imaginary(args, count, 0))) return asked(self, args, flags, names);
+    if (s == NULL || (f->watched && imaginary(args, count, 0)))
+        return otherwise == NULL ? asked((PyObject *)f, args, flags, names) : PyObject_Vectorcall(otherwise, args, flags, names);
     PyObject *result = f->direct(f->inner, args, flags, names);
     return result != NULL ? result : retold(f, args, n, names);
 }
+
+static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    return dispatching && !busy() ? asked(self, args, flags, names) : quick((Function *)self, args, flags, names, NULL);
+}
+
+static PyObject *unasked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    Function *f = ((Unasked *)self)->of;
+    return quick(f, args, flags, names, f->impl);
+}
+
+static void unasked_dealloc(PyObject *self) {
+    Py_DECREF(((Unasked *)self)->of);
+    PyObject_Free(self);
+}
+
+static PyObject *unasked_impl(PyObject *self, void *none) { return Py_NewRef(((Unasked *)self)->of->impl); }
+
+static PyGetSetDef unasked_getset[] = {{"impl", unasked_impl, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyTypeObject Unasked_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "retrograd._kernels._fast.Unasked",
+    .tp_basicsize = sizeof(Unasked),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_dealloc = unasked_dealloc,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Unasked, call),
+    .tp_getset = unasked_getset,
+};
 
 /* Function(impl, how, func, inner, module, place, name): inner where impl checks the arguments of inner, else None */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -801,7 +865,9 @@ PyMODINIT_FUNC PyInit__fast(void) {
     add_ufunc = (PyUFuncObject *)PyObject_GetAttrString(numpy, "add");
     Py_DECREF(numpy);
     if (add_ufunc == NULL) return NULL;
-    if (PyType_Ready(&Function_Type) < 0 || (array_name = PyUnicode_InternFromString("array")) == NULL) return NULL;
+    if (PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Unasked_Type) < 0) return NULL;
+    if ((array_name = PyUnicode_InternFromString("array")) == NULL) return NULL;
+    if ((busy_name = PyUnicode_InternFromString("busy")) == NULL) return NULL;
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0) Py_CLEAR(made);
     return made;

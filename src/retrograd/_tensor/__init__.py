@@ -25,7 +25,7 @@ from .._engine.tensor import (
     wrap,
     write_grad,
 )
-from .._engine.views import address, guard_captured, refresh
+from .._engine.views import address, grad_fn, guard_captured, refresh
 from .._engine.warn import once, warn
 from .._missing import Absent
 from .._rules import create
@@ -349,12 +349,7 @@ class Tensor(Methods):
     @property
     def grad_fn(self) -> Any:
         """The node that made it; None for leaves."""
-        if self.origin is not None:
-            refresh(self)
-        fn = self.fn
-        if fn is not None and fn._like is None:
-            fn._like = self.array.shape, self.array.dtype
-        return fn
+        return grad_fn(self)
 
     @property
     def _grad_fn(self) -> Any:

@@ -146,7 +146,14 @@ def own_gradient(torch: Any, model: Any, x: Any) -> Any:
     return model.last(model.norm(inner * (1 + g.detach())))
 
 
-@pytest.mark.parametrize("forward", [output_edited, twice_in_turn, own_gradient])
+def gradient_edited(torch: Any, model: Any, x: Any) -> Any:
+    """By a hook, before the layer gets it."""
+    y = model.first(x)
+    y.register_hook(lambda g: g * 2)
+    return model.last(model.norm(y.tanh()))
+
+
+@pytest.mark.parametrize("forward", [output_edited, twice_in_turn, own_gradient, gradient_edited])
 @pytest.mark.parametrize("tokens", [(), (3,)])
 def test_waiting_calls_are_those_that_were_made(torch: Any, forward: Any, tokens: tuple[int, ...]) -> None:
     torch.manual_seed(0)
@@ -161,6 +168,17 @@ def test_waiting_calls_are_those_that_were_made(torch: Any, forward: Any, tokens
         assert quick.coverage().complete
         assert torch.allclose(got, alone(torch, model, x), rtol=1e-4)
         assert [(u.path, u.name, u.number) for u in quick.uses()] == [(u.path, u.name, u.number) for u in cap.uses()]
+
+
+def test_two_captures_of_a_step_are_given_the_same(torch: Any) -> None:
+    model = body(torch, twice_in_turn)
+    caps = [capture(model), capture(model)]
+    for _ in range(3):
+        x = torch.randn(6, 4)
+        with caps[0], caps[1]:
+            model(x).square().sum().backward()
+        one, other = (cap.grads().norms() for cap in caps)
+        assert torch.equal(one, other) and torch.allclose(one, alone(torch, model, x), rtol=1e-4)
 
 
 def test_an_input_edited_while_its_call_waits_is_noticed(torch: Any) -> None:

@@ -30,8 +30,8 @@ TOLERANCE = {8: 1e-6, 4: 1e-3, 2: 6e-2}         # of a sample's part, by bytes o
 
 def batched(cap: Any, run: Run, out: Any) -> list[Any]:
     """The outputs of the model that have a gradient, and the batch in the dimension named."""
-    out = vars(out) if is_dataclass(out) else out
-    return [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
+    found = (out,) if cap.engine.is_tensor(out) else flat(vars(out) if is_dataclass(out) else out)
+    return [x for x in found if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
             and x.shape[cap.batch_dim] == run.size]
 
 

@@ -12,23 +12,25 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..._engine.tensor import TensorBase
+from ..._engine.views import grad_fn
 from .._own_hook import OwnHook
 from ..arguments import checked
 from ..errors import OF_OLD, CaptureError
 from ..listen import Engine, engine_of
-from ..listen.ear import Ear, Plan
+from ..listen.ear import MARK, Ear, Plan, sizes, wants
 from .batch_proof import batched, verify
 from .layers import RULES
+from .loss import reduction_of
+from .loss_key import known_by_key
 from .parameters import Tree, hooked, parameters_of, stand_ins
-from .pending import Waiting, inside
+from .pending import Waiting, inside, number_of
 from .recomputing import AGAIN, written
 from .rules import Refused, pulled
 from .runs import Run, Use, Window, caller
 from .sample_order import HIDDEN, REORDERING, Origin, made, reorders, unasked
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
-
-MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs: their Origin
 
 
 class Capture(Waiting):
@@ -117,7 +119,7 @@ class Capture(Waiting):
             raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
         if not self._tree.same():
             self._find_parameters()
-        flags = [x.requires_grad for x in self._leaves]
+        flags = [wants(x) for x in self._leaves]
         buffers = self._tree.buffers()          # held, so that their ids stay theirs
         if self._all is None or self._all[0] != flags or any(x is not y for x, y in zip(buffers, self._all[4])):
             self._all = (flags, {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(self.params, flags) if on},
@@ -129,7 +131,7 @@ class Capture(Waiting):
         self._constants = self._all[2]
         self._wanted = self._all[3]
         self.clear()
-        self._thread = threading.get_ident()
+        self._own_thread = threading.get_ident()
         self._heard = self.engine.calls(self._ear)
         self._put_hooks()
         self._mark_layouts()
@@ -141,7 +143,7 @@ class Capture(Waiting):
             self._begin_check()
         # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
         self._before = [] if self.checking and self._param_handles else [
-            None if g is None else (g, g._version) for g in [x.grad for x in self._leaves]]
+            None if x is None else (x, x._version) for x in map(gradient, self._leaves)]
         self._heard.__enter__()
         self.entered = True
         inside.append(self)
@@ -150,18 +152,18 @@ class Capture(Waiting):
     def _put_hooks(self) -> None:
         """The model's own two, under the numbers that they got at first."""
         model = self.model
-        begins, ends = self.engine.eager(self._model_begins), self.engine.eager(self._model_ends)
         if self._numbers is None or self._numbers[2][0].hooks_dict_ref() is not model._forward_pre_hooks:
-            self._handles = [model.register_forward_pre_hook(OwnHook(begins), with_kwargs=True),
-                             model.register_forward_hook(OwnHook(ends), always_call=True)]
-            self._numbers = self._handles[0].id, self._handles[1].id, self._handles.copy()
+            begins = OwnHook(self.engine.eager(self._model_begins))
+            ends = OwnHook(self.engine.eager(self._model_ends))
+            self._handles = [model.register_forward_pre_hook(begins, with_kwargs=True),
+                             model.register_forward_hook(ends, always_call=True)]
+            self._numbers = self._handles[0].id, self._handles[1].id, self._handles.copy(), begins, ends
             return
-        first, last, handles = self._numbers
-        model._forward_pre_hooks[first] = OwnHook(begins)
+        first, last, _, begins, ends = self._numbers
+        model._forward_pre_hooks[first] = begins
         model._forward_pre_hooks_with_kwargs[first] = True
-        model._forward_hooks[last] = OwnHook(ends)
+        model._forward_hooks[last] = ends
         model._forward_hooks_always_called[last] = True
-        self._handles = handles.copy()
 
     def __exit__(self, *error: Any) -> None:
         self._heard.__exit__(*error)
@@ -183,6 +185,13 @@ class Capture(Waiting):
         for handle in self._handles:
             handle.remove()
         self._handles = []
+        if self._numbers is not None:
+            first, last, *_ = self._numbers
+            model = self.model
+            model._forward_pre_hooks.pop(first, None)
+            model._forward_pre_hooks_with_kwargs.pop(first, None)
+            model._forward_hooks.pop(last, None)
+            model._forward_hooks_always_called.pop(last, None)
 
     def _notice_unseen(self) -> None:
         """Parameters whose .grad changed in this block although no call with them was seen."""
@@ -271,7 +280,7 @@ class Capture(Waiting):
     # Runs
 
     def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self._own_thread:
             return
         self._depth += 1
         if self._depth > 1:
@@ -297,14 +306,14 @@ class Capture(Waiting):
         self._ear.inputs = run.inputs
         size, run.size = run.size, None
         with self.engine.unseen():
-            for x in flat((args, kwargs)):
-                if self.engine.is_tensor(x):
+            for x in args if not kwargs and len(args) == 1 and isinstance(args[0], TensorBase) else flat((args, kwargs)):
+                if isinstance(x, TensorBase) or self.engine.is_tensor(x):
                     run.inputs[id(x)] = x
                     self._ear.waits = self._ear.waits and id(x) not in self._constants
-                    if run.size is None and x.ndim > self.batch_dim:
-                        run.size = int(x.shape[self.batch_dim])
+                    if run.size is None and len(shape := sizes(x)) > self.batch_dim:
+                        run.size = int(shape[self.batch_dim])
         for x in args:
-            if hasattr(x, "batch_sizes"):       # a PackedSequence
+            if not isinstance(x, TensorBase) and hasattr(x, "batch_sizes"):     # a PackedSequence
                 run.size, run.moved = int(x.batch_sizes[0]), True
         if self.batch_size is not None:
             run.size = self.batch_size
@@ -315,7 +324,7 @@ class Capture(Waiting):
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
 
     def _model_ends(self, _module: Any, _args: Any, out: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self._own_thread:
             return
         self._depth -= 1
         if self._depth:
@@ -324,11 +333,21 @@ class Capture(Waiting):
         self._settle()
         run = self.runs[-1]
         run.open = False
-        with self.engine.unseen():
-            run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
+        run.outs = self._outs(run, out)
         if not self.engine.in_backward():       # else a checkpoint runs the whole model again
             self._place(run, out)
         run.inputs.clear()
+
+    def _outs(self, run: Run, out: Any) -> dict[int, int]:
+        dim = self.batch_dim
+        if isinstance(out, TensorBase):         # as below, sooner
+            shape: tuple[int, ...] = out.array.shape
+            if len(shape) <= dim or shape[dim] != run.size or not wants(out):
+                return {}
+            node = grad_fn(out)
+            return {} if node is None else {number_of(node): dim}
+        with self.engine.unseen():
+            return {x.grad_fn._sequence_nr(): dim for x in batched(self, run, out) if x.grad_fn is not None}
 
     def _place(self, run: Run, out: Any) -> None:
         """Find out where the samples of a call of the model are, or remember it."""
@@ -604,7 +623,6 @@ class Capture(Waiting):
 
     def _pass(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """loss.backward(), autograd.backward(loss)"""
-        from .loss import reduction_of
         self._settle()
         self._drain()
         before = self._loss
@@ -614,7 +632,9 @@ class Capture(Waiting):
                 self._root(root)
             if len(roots) == 1 and self.engine.is_tensor(roots[0]):
                 seed, = listed(self.engine.seeds(args, kwargs)) or (None,)
-                self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
+                self._loss = None if seed is not None else known_by_key(roots[0], self.runs, self._reductions)
+                if self._loss is None:
+                    self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
         try:
             # checkpoints run parts of the model again in there
             return self.engine.inside(self._heard, func, impl, args, kwargs)
@@ -772,6 +792,13 @@ class Capture(Waiting):
         """
         from .grads import Grads
         return Grads(self, layers, partial=partial, scale=scale)
+
+
+def gradient(x: Any) -> Any:
+    """Its .grad."""
+    if isinstance(x, TensorBase) and (x.sink is None or x.sink.grad is None):
+        return None
+    return x.grad
 
 
 def listed(given: Any) -> tuple[Any, ...]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._engine.node import Node
+from ..._engine.tensor import TensorBase
+from ..._rules.loss import Nll
+from ..._rules.softmax import AlongDim
+from ..listen.ear import sizes
 from .batch_dims import DEEP, LOSSES, NLL, SOFTMAX, VIEWS, kind, shape_above
 from .runs import Run
 
@@ -22,11 +27,11 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
 
     None of other losses, of which numbers decide: factors, classes' weights, ignored targets.
     """
-    node, shape = loss.grad_fn, tuple(loss.shape)
+    node, shape = loss.grad_fn, sizes(loss)
     key: list[Any] = [shape, *[run.size for run in ends]]
     summed = False
     for _ in range(DEEP):
-        order = node._sequence_nr()
+        order = node._seq if isinstance(node, Node) else node._sequence_nr()
         for run in reversed(ends):
             if order in run.outs:
                 return (*key, run.number, run.outs[order]) if summed else None
@@ -35,6 +40,15 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
             what = kind(node)
             known = _known[type(node)] = what, FIELDS.get(what), node.name()
         what, field, name = known
+        if isinstance(node, Nll) and node.whole and node.next is not None and not node.freed:      # no target counts less
+            shape, summed = node.was, True
+            key += (name, 0, shape, node.reduction)
+            node = node.next
+            continue
+        if isinstance(node, AlongDim) and what in ALIKE and node.next is not None:
+            key += (name, 0, shape, node.dim)
+            node = node.next
+            continue
         live = [(i, edge) for i, edge in enumerate(node.next_functions) if edge[0] is not None]
         if field is None or len(live) != 1:
             return None
@@ -52,6 +66,16 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
         summed = summed or what in SUMMED or what in TOTALS and math.prod(shape) != 1
         node = edge[0]
     return None
+
+
+def known_by_key(loss: Any, ends: list[Run], known: dict[Any, Any]) -> Any:
+    """The reduction of a loss like one before, of our engine; None for others."""
+    if not isinstance(loss, TensorBase) or loss.array.size != 1 or loss.fn is None:
+        return None
+    try:
+        return known.get(key_of(loss, ends))
+    except RuntimeError:                        # freed: whoever reads it on says so
+        return None
 
 
 def positions(shape: tuple[int, ...]) -> int:

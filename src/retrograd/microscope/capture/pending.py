@@ -3,19 +3,20 @@
 NOTE [Planned calls wait]  Between two products the processor forgets our code: a use made then takes 40 us, in a row with
 others 10.  So of a call like one before only what may change is noted; when the model ends or a backward begins hooks are put
 on the nodes, and uses are made when somebody asks for them.  Arguments are held meanwhile, so only rules whose uses hold them
-anyway let calls wait.  In backward no code of ours runs at all: hooks are lists' own `append`, and what they got is given to
-the uses later.
+anyway let calls wait.  In backward no code of ours runs at all: hooks are lists' own `append`, our engine's nodes have a place
+for such a list (Node._came), and what they got is given to the uses later.
 """
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..._engine.node import NONE, Node
+from ..._engine.node import Node
+from ..._engine.tensor import TensorBase
+from ..._rules.create import detached
 from ..listen import Engine
 from .parameters import Param
-from .runs import Run, Use, Window
+from .runs import Run, Use, Window, shown
 
 inside: list[Waiting] = []                      # captures in whose blocks the program is
 
@@ -69,7 +70,7 @@ class Waiting:
         for call in pending:
             plan = call[0]
             run.waiting.append(taken(call))
-            run.structure = hash((run.structure, *plan.structure))
+            run.structure = hash((run.structure, plan.key))
             run.numbers |= plan.numbers
         self._terms = None
 
@@ -87,7 +88,7 @@ class Waiting:
         run.uses.append(use)
         run.numbers |= use.numbers
         if not late:
-            run.structure = hash((run.structure, use.name, *sorted(use.numbers)))
+            run.structure = hash((run.structure, hash((use.name, *sorted(use.numbers)))))
         self._terms = None
         return True
 
@@ -108,7 +109,7 @@ class Waiting:
             for use in tuple(run._uses):
                 for k, (box, nr, cut) in enumerate(use.boxes):
                     for grads in box:
-                        g = grads[nr]
+                        g = shown(grads[nr])
                         if g is None:
                             continue
                         if self._aside is not None:
@@ -126,16 +127,21 @@ class Waiting:
 
 def taken(call: Any) -> tuple[Any, ...]:
     """A call of Ear.waiting, as a Run keeps it, with a list that what reaches its node in backward is put into."""
+    args: tuple[Any, ...]
     plan, args, kwargs, version, live, made, below, shape, layout = call
     box: list[Any] = []
     node = made.next_functions[0][0] if below else made
-    if isinstance(node, Node):
-        own = node.own_hooks()
-        if own.pre is NONE:
-            own.pre = OrderedDict()
-        own.pre[id(box)] = box.append           # no handle: nobody takes it away
+    if isinstance(node, Node) and node._came is None:
+        node._came = box
     else:
         node.register_prehook(box.append)
-    data = args[plan.data].detach()             # the graph is not ours to hold
-    given = (*args[:plan.data], data, *args[plan.data + 1:])
-    return plan, given, kwargs, version, live, made._sequence_nr(), shape, layout, box, below
+    data = args[plan.data]
+    if live is True:                            # its graph is not ours to hold
+        data = detached(data) if isinstance(data, TensorBase) else data.detach()
+        args = (*args[:plan.data], data, *args[plan.data + 1:])
+    return plan, args, kwargs, version, live, number_of(made), shape, layout, box, below
+
+
+def number_of(node: Any) -> int:
+    """The higher, the later was it made."""
+    return node._seq if isinstance(node, Node) else node._sequence_nr()

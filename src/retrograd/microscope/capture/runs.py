@@ -4,6 +4,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+
+from ..._engine.tensor import wrap
 from ..listen.ear import Plan
 from ..plain_text import few
 from .sources import Source
@@ -63,20 +66,22 @@ class Run:
 
     def make_uses(self) -> None:
         """Of the calls that wait."""
+        from .sample_order import Origin
         waiting, self.waiting = self.waiting, []
         for plan, args, kwargs, version, live, order, shape, layout, box, below in waiting:
             cut = Window(shape) if below else None
             use = Use(self, plan.name, plan.func, layout, plan.sources)
             use.follow(plan, args, kwargs, live is True)
-            use.origins = () if live is True else (live,)
+            if live is not True:
+                use.origins = (Origin(self, args[plan.data], "") if live is None else live,)
             use.versions, use.order = (version,), order
             use.place(plan.first, plan.path)
             use.shapes, use.deltas = [tuple(shape)], [None]
             self._uses.append(use)
             use.boxes.append((box, 0, cut))
-            for grads in box:
-                if grads[0] is not None:
-                    use.receive(0, grads[0], cut)
+            for (g,) in box:
+                if g is not None:
+                    use.receive(0, shown(g), cut)
             box.clear()
 
     def settle(self) -> None:
@@ -206,12 +211,20 @@ class Use:
     def twin(self) -> Use:
         """The same use, for another backward pass."""
         other = Use(self.run, self.name, self.func, self.layout, self.sources)
-        other.__dict__.update(self.__dict__)
-        other.again = None
-        other.held = []
-        other.boxes = []                        # what comes goes to the first use, which passes it on
+        for name in TWINS:
+            setattr(other, name, getattr(self, name))
         other.deltas = [None] * len(self.deltas)
         return other
+
+
+# What twins have in common; what comes goes to the first use, which passes it on.
+TWINS = ("kind", "numbers", "a", "versions", "meta", "site", "number", "path", "apart", "mixes", "form", "proven", "live",
+         "origins", "training", "back", "rows", "turn", "why", "late", "order", "shapes")
+
+
+def shown(g: Any) -> Any:
+    """A gradient that came, as a tensor; our engine's passes carry arrays."""
+    return wrap(g) if isinstance(g, np.ndarray) else g
 
 
 class Window:

@@ -90,6 +90,9 @@ class Origin:
         self.kwargs = kwargs or {}
         self.pick = pick
         self.site = None                        # of the call, on checked steps
+        self.deep, self.held = 1, []
+        if not (args or kwargs or parents):
+            return
         self.held = [(t, t._version) for t in flat((args, self.kwargs)) if hasattr(t, "_version")]      # indices
         self.deep = 1 + max((p.deep for p in (*parents, *origins_in((args, self.kwargs)))), default=0)
 

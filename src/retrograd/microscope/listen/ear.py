@@ -10,7 +10,9 @@ from typing import Any, Final, Optional
 from mypy_extensions import mypyc_attr
 
 from ..._engine.tensor import TensorBase, edits, wants_grad
+from ..._engine.views import grad_fn
 
+MARK: Final = "_microscope_data"                # on tensors without gradient computed from the model's inputs: their Origin
 GETTER: Final = type(int.real.__get__)
 NOTHING: Final[dict[str, Any]] = {}
 
@@ -31,7 +33,7 @@ class Plan:
         self.func: Any = func
         self.path: str = path
         self.first: int = min(numbers)
-        self.structure: Any = (name, *sorted(numbers))
+        self.key: int = hash((name, *sorted(numbers)))
         self.sources: dict[str, Any] = sources
         self.numbers: set[int] = numbers
         self.nodes: dict[Any, bool] = {}
@@ -109,12 +111,12 @@ class Ear:
         out: Any = impl(*args, **kwargs) if kwargs else impl(*args)
         if not plan.wanted or not wants(out):
             return out
-        node: Any = out.grad_fn
+        node: Any = grad_fn(out) if isinstance(out, TensorBase) else out.grad_fn
         below = plan.nodes.get(type(node))
         if below is None:
             return self.follows(plan, args, kwargs, data, out)
-        if not live:
-            live = self.origin(data)
+        if not live:                            # None: an input itself
+            live = None if getattr(data, MARK, None) is None else self.origin(data)
         if isinstance(data, TensorBase):
             self.waiting.append((plan, args, kwargs, edits(data), live, node, below, out.array.shape, self.layout))
         else:
@@ -136,6 +138,13 @@ class Ear:
             if id(x) != its and (its != 0 or id(x) in followed):
                 return False
         return True
+
+
+def sizes(x: Any) -> tuple[int, ...]:
+    """The shape of a tensor."""
+    if isinstance(x, TensorBase):
+        return x.array.shape
+    return tuple(x.shape)
 
 
 def wants(out: Any) -> bool:

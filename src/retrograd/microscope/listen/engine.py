@@ -11,6 +11,7 @@ from typing import Any
 
 from .sizes import Sizes
 
+NOTHING = nullcontext()
 GETTER: Any = type(int.real.__get__)               # what is reported for a property of a tensor
 TENSORS = ("T", "mT", "H", "mH", "real", "imag", "data")        # properties that are tensors
 
@@ -87,7 +88,7 @@ class Engine(Sizes):
 
     def unseen(self) -> Any:
         """Context in which no function is heard."""
-        return nullcontext()
+        return NOTHING
 
     def in_backward(self) -> bool:
         """Is a backward pass going on, on this thread?"""
