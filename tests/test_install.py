@@ -54,6 +54,20 @@ def test_rooms_are_imported_when_somebody_asks_for_them() -> None:
     assert output([sys.executable, "-c", code]) == ".\nTrue Linear True\n"
 
 
+def test_families_of_functions_are_imported_when_one_of_their_names_is_asked_for() -> None:
+    code = (
+        "import sys, inspect, retrograd as torch\n"
+        "there = lambda: [f for f in ('conv', 'decomp', 'indexing') if f'retrograd._functions.{f}' in sys.modules]\n"
+        "print(there(), {'conv2d', 'svd', 'gather'} <= set(dir(torch)), 'svd' in dir(torch.Tensor))\n"
+        "print(inspect.signature(torch.Tensor.svd).parameters.keys() >= {'some', 'compute_uv'}, there())\n"
+        "y = torch.conv1d(torch.ones(1, 1, 5, requires_grad=True), torch.ones(1, 1, 2))\n"
+        "print(type(y.grad_fn).__module__, y.grad_fn._saved_stride, torch.conv1d is torch.nn.functional.conv1d)\n"
+        "del_ = getattr(torch.Tensor, '__delitem__'); print(del_.__name__, there())"
+    )
+    assert output([sys.executable, "-c", code]).splitlines() == [
+        "[] True True", "True ['decomp']", "builtins (1,) True", "__delitem__ ['conv', 'decomp', 'indexing']"]
+
+
 # Builds, in a copy of the checkout
 
 

@@ -71,7 +71,7 @@ def methods() -> Iterator[tuple[str, Any]]:
 
     from retrograd import _functions
 
-    own = {n.rpartition(" as ")[2] for family in _functions.FAMILIES for n in getattr(family, "METHODS", ())}
+    own = {n.rpartition(" as ")[2] for family in _functions.families() for n in getattr(family, "METHODS", ())}
     for name in sorted(own | set(_functions.LATER_METHODS)):
         f = getattr(torch.Tensor, name, None)
         if isinstance(f, types.MethodDescriptorType):

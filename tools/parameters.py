@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 import retrograd
-from retrograd import nn
+from retrograd import _functions, nn
 from tools.microscope_api import doc_of
 from tools.public_names import PLACES, names
 
@@ -25,8 +25,13 @@ UNWRITTEN = {"self", "cls", "args", "orig_func", "more", "third"}     # more, th
 # The layers that have the same parameters as the functions of a file.
 LAYERS = {f"retrograd._functions.{functions}": f"retrograd.nn.modules.{layers}" for functions, layers in {
     "activation": "dropout", "conv": "conv", "ctc": "loss", "distance": "loss", "embed": "sparse", "fractional": "pooling",
-    "linear_loss": "loss", "loss": "loss", "loss_classes": "loss", "norm": "batchnorm", "pool": "pooling", "resize": "upsampling",
+    "linear_loss": "loss", "loss": "loss", "loss_classes": "loss", "norms": "batchnorm", "pool": "pooling",
+    "resize": "upsampling",
 }.items()}
+# Of families that few programs use: in torch and as methods they are told from their names alone.
+SELDOM = set("ctc fractional gammas grid histograms linear_loss lowrank lu rarely reflections segments special spectra "
+             "view_copies windows".split())
+RARE = {name for name, (family, _) in (_functions.LATER | _functions.LATER_METHODS).items() if family in SELDOM}
 # Made and called by us alone.
 NOT_CALLED = {
     "CheckpointFunction.backward", "CheckpointFunction.forward", "Node.backward", "Node.late", "Node.push", "Node.visit",
@@ -96,7 +101,8 @@ def callables(place: str) -> Iterator[tuple[str, Any]]:
 def unsaid(place: str) -> list[str]:
     """name(option) of each parameter that nothing explains."""
     return [f"{name}({option})" for name, thing in callables(place)
-            if name not in NOT_CALLED and inspect.getdoc(thing)
+            if name not in NOT_CALLED and (name not in RARE or place not in ("retrograd", "retrograd.Tensor"))
+            and inspect.getdoc(thing)
             for option in options(thing) if option not in shared(thing, place) and not named(option, doc(thing))]
 
 

@@ -82,8 +82,9 @@ def written(module: Any) -> Iterator[str]:
         elif isinstance(item, ast.ImportFrom):
             for alias in item.names:
                 if alias.name == "*":
-                    origin = "." * item.level + (item.module or "")
-                    yield from importlib.import_module(origin, module.__package__).__all__
+                    path = "." * item.level + (item.module or "")
+                    origin = importlib.import_module(path, module.__package__)
+                    yield from (*origin.__all__, *getattr(origin, "LATER", ()))
                 elif alias.asname == alias.name:
                     yield alias.name
 

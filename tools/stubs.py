@@ -405,6 +405,8 @@ def dynamic() -> dict[str, Any]:
     tree = ast.parse((SOURCE / "_tensor" / "__init__.py").read_text(encoding="utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor")
     own = set(names_in(body))
+    for name in _functions.LATER_METHODS:
+        getattr(retrograd.Tensor, name)
     return {name: value for name, value in vars(retrograd.Tensor).items() if name not in own and not isinstance(value, Absent)
             and name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__annotations__")}
 
@@ -458,7 +460,7 @@ def written_in(module: Any) -> set[str]:
 def places() -> dict[str, dict[str, tuple[str, str]]]:
     """{stub: {name: (family, name there)}}"""
     found: dict[str, dict[str, tuple[str, str]]] = {"functions": {}, "methods": {}, "functional": {}, "linalg": {}, "special": {}}
-    for family in _functions.FAMILIES:
+    for family in _functions.families():
         module = family.__name__.rpartition(".")[2]
         found["functions"].update((name, (module, name)) for name in family.__all__)
         for space, rows in (("methods", getattr(family, "METHODS", ())), ("functional", getattr(family, "FUNCTIONAL", ()))):

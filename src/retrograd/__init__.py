@@ -102,7 +102,6 @@ if _t.TYPE_CHECKING:
 else:
     from . import _C as _C, cuda as cuda, version as version
     from .version import __version__ as __version__
-from . import linalg as linalg
 from . import utils as utils
 from ._tensor.around import *  # noqa: F403
 from ._tensor.settings import *  # noqa: F403
@@ -123,6 +122,11 @@ newaxis = None
 legacy_contiguous_format = contiguous_format
 
 
+def _function(name: str) -> _Any:
+    found = globals()[name] = _late(_LATER[name], name)
+    return found
+
+
 def _of(module: str, name: str) -> _Any:
     return getattr(_import_module(f"{__name__}.{module}"), name)
 
@@ -131,6 +135,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from . import distributed as distributed
     from . import distributions as distributions
     from . import func as func
+    from . import linalg as linalg
     from . import microscope as microscope
     from . import nn as nn
     from . import optim as optim
@@ -148,11 +153,11 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
 _late_names(
     __name__, lazy=("_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler",
                     "cpu", "distributed", "distributions", "export",
-                    "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
-                    "multiprocessing", "nn", "onnx", "optim", "overrides",
+                    "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "microscope",
+                    "mps", "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing",
                     "torch_version", "types", "xpu"),
-    also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
+    also={**{_name: _partial(_function, _name) for _name in _LATER},
           **{_name: _partial(_of, "_tensor.streams", _name) for _name in ("Event", "Stream")},
           "Future": _partial(_of, "futures", "Future"), "ScriptModule": _partial(_of, "jit", "ScriptModule"),
           "ops": _partial(_of, "_ops", "ops"),

@@ -168,10 +168,16 @@ class Node(Slot):
 
     def __dir__(self) -> list[str]:
         own: list[str] = []
-        for n in dir(type(self)):
+        cls: Any = type(self)
+        names: Any = getattr(cls, "names", {})
+        shows: Any = getattr(cls, "shows", {})
+        for n in dir(cls):
             if n.startswith("_saved_") or n.startswith("_raw_saved_"):
-                field: Any = getattr(type(self), "names", {}).get(n.partition("saved_")[2])
-                if field is None or self.reads_field(field):
+                name = n.partition("saved_")[2]
+                field: Any = names.get(name)
+                tensor = isinstance(field, int) or field in ("x", "a", "b", "y")
+                if name in shows and n.startswith("_saved_") or n in vars(cls) or (
+                        field is not None and (tensor or n.startswith("_saved_")) and self.reads_field(field)):
                     own.append(n)
         return sorted(own + PUBLIC)
 

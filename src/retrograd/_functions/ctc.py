@@ -9,7 +9,6 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import choose
 from .._rules import ctc as ops
 from .._rules import reduce as sums
-from .._tensor import nodes
 from .arguments import long
 from .loss import kind_of
 
@@ -97,6 +96,3 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     if reduction == 2:
         return sums.sum(y)
     return y.squeeze(0) if single else y
-
-
-nodes.dress_module(ops)

@@ -9,7 +9,7 @@ from .._engine import names, promote
 from .._engine.mirror import bits_of
 from .._engine.tensor import wrap
 from .._rules import cast, complexes, fourier, index, pad
-from .._tensor import dtypes, nodes
+from .._tensor import dtypes
 from .arguments import dim_of
 from .fromdata import leaf
 from .outs import write_out
@@ -313,6 +313,3 @@ def fftshift(input: Any, dim: Any = None) -> Any:
 def ifftshift(input: Any, dim: Any = None) -> Any:
     """The inverse of fftshift."""
     return shifted(input, dim, False)
-
-
-nodes.dress_module(fourier)

@@ -6,7 +6,6 @@ from typing import Any
 from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._rules import fractional as op
-from .._tensor import nodes
 from .arguments import kernel as supported
 from .create import rand
 from .forms import FUNCTIONS
@@ -117,6 +116,3 @@ def check(name: str, dims: int, x: Any, kernel: Any, sizes: Any, samples: Any) -
         raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
     if samples.shape[2] != dims:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
-
-
-nodes.dress_module(op)

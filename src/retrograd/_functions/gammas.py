@@ -12,7 +12,6 @@ from .. import random
 from .._engine import names
 from .._engine.tensor import wrap
 from .._rules import pathwise
-from .._tensor import nodes
 from .arguments import tensor
 from .ldl import unruled
 
@@ -58,6 +57,3 @@ def doubles(function: str, **given: Any) -> list[Any]:
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{names.SCALAR[dtype.name]}'")
     return found
-
-
-nodes.dress_module(pathwise)

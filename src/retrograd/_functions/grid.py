@@ -13,7 +13,7 @@ from .._engine.warn import warn
 from .._kernels import steps as kernels
 from .arguments import scalar_name, sized, tensor
 from .fromdata import check_room
-from .gather import gather
+from .indexing import gather
 from .pointwise import not_implemented, where
 
 WIDER = {np.dtype(np.float32): np.float64, np.dtype(np.float64): np.longdouble}

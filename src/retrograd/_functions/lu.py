@@ -8,7 +8,6 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._rules import decomp, linalg
 from .._rules import lu as op
-from .._tensor import nodes
 from .arguments import flag
 from .matrices import kind_of, matrices
 from .results import named
@@ -120,6 +119,3 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     flag(pivot, "_lu_with_info", "pivot")
     found = lu_factor_ex(x, pivot=pivot)
     return tuple(found) if get_infos else tuple(found[:2])
-
-
-nodes.dress_module(op)

@@ -9,7 +9,6 @@ memory; its result is put into the mapping.  Factories, initializers and other e
 from __future__ import annotations
 
 import math
-import mmap
 import sys
 from functools import cache
 from typing import Any
@@ -46,6 +45,8 @@ def mapped(size: int, floats: bool) -> Any:
     """At least as many bytes; those of integers, which may be indices, are apart from those that are written."""
     found = _mappings.get(floats)
     if found is None or len(found) < size:
+        import mmap
+
         size = max(START, 1 << size.bit_length())
         try:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE

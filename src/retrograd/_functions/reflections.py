@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from .._rules import reflections as op
-from .._tensor import nodes
 from .matrices import kind_of
 from .results import named
 
@@ -85,6 +84,3 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
                 f"has dtype {kind_of(tensor)}")
     full(input, "ormqr_cpu")
     return op.OrmqrBackward0(bool(left), bool(transpose)).run([input, tau, other])
-
-
-nodes.dress_module(op)

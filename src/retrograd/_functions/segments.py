@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .._rules import segments as op
-from .._tensor import nodes
 from .arguments import dim_of, tensor
 from .pointwise import not_implemented
 
@@ -74,6 +73,3 @@ def _places(given: Any, kind: str, n: int) -> Any:
     if (starts < 0).any() or (starts + counts > n).any():
         raise RuntimeError(f"segment_reduce(): {kind} lead beyond the {n} elements along axis")
     return op.Segments(starts, counts, n)
-
-
-nodes.dress_module(op)

@@ -12,7 +12,6 @@ from .._engine.views import check_cast
 from .._rules import erf_gamma, number
 from .._rules import special as rarer
 from .._rules.cast import floating
-from .._tensor import nodes
 from .arguments import finish, operand, refused, tensor
 from .pointwise import floats_only
 
@@ -126,6 +125,3 @@ def hurwitz(s: float, q: float) -> float:
         total += abs(q) ** -s * (-1.0 if q < 0 and s % 2 else 1.0)
         q += 1.0
     return total + float(erf_gamma.zeta(s, np.asarray(q)))  # type: ignore[arg-type]
-
-
-nodes.dress_module(rarer)

@@ -171,6 +171,7 @@ class Absent:
 
 def mark_absent(cls: type) -> None:
     """Put an Absent where `cls`, the Tensor class, lacks a method of PyTorch's."""
+    known = vars(cls)                           # to ask for a late method would import it
     for name in TENSOR.split():
-        if not hasattr(cls, name):
+        if name not in known:
             setattr(cls, name, Absent(name))

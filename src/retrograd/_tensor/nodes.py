@@ -4,10 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
 
+from .. import _rules
 from .._engine.hooks import call
 from .._engine.nary import Many, Nary
 from .._engine.node import FREED, Node
@@ -19,6 +21,7 @@ from .._rules.affine import AddmmBackward0
 from .._rules.linalg import MmBackward0
 from . import dtypes
 
+BASES: Any = (Unary, Binary, Nary, Many)
 BITS = {"x": X, "a": A, "b": B, "y": Y}
 
 
@@ -115,29 +118,35 @@ def shown(node: Any, field: str) -> Any:
 
 
 @cache
-def _reader(name: str, field: Any, make: Callable[[Any, Any], Any]) -> property:
+def _saved(name: str) -> property:
     def get(self: Any) -> Any:
-        if not self.reads_field(field):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return make(self, field)
+        shows, field = self.shows.get(name), self.names.get(name)
+        if shows is None and field is not None and (isinstance(field, int) or field in BITS):
+            if self.reads_field(field):
+                return read(self, field)
+        elif shows is not None or field is not None:
+            return shown(self, shows or field)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '_saved_{name}'")
     return property(get)
 
 
 @cache
-def _shower(field: str) -> property:
-    return property(lambda self: shown(self, field))
+def _raw_saved(name: str) -> property:
+    def get(self: Any) -> Any:
+        field = self.names.get(name)
+        if field is not None and (isinstance(field, int) or field in BITS) and self.reads_field(field):
+            return SavedTensor(self, field)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '_raw_saved_{name}'")
+    return property(get)
 
 
 def dress(cls: Any) -> None:
-    """Give an op class its `_saved_X` attributes."""
-    for name, field in cls.names.items():
-        if not isinstance(field, int) and field not in BITS:
-            setattr(cls, "_saved_" + name, _shower(field))
-        else:
-            for full, make in (("_saved_" + name, read), ("_raw_saved_" + name, SavedTensor)):
-                setattr(cls, full, _reader(full, field, make))
-    for name, field in cls.shows.items():
-        setattr(cls, "_saved_" + name, _shower(field))
+    """Give its base the `_saved_X` attributes of an op class: to set them on each class takes longer than all the rest."""
+    base = next(base for base in BASES if issubclass(cls, base))
+    for name in (*cls.names, *cls.shows):
+        if "_saved_" + name not in vars(base):
+            setattr(base, "_saved_" + name, _saved(name))
+            setattr(base, "_raw_saved_" + name, _raw_saved(name))
 
 
 class _InputMetadata:
@@ -168,19 +177,28 @@ def dress_all() -> None:
     while pending:
         cls = pending.pop()
         pending.extend(cls.__subclasses__())
-        if cls in (Unary, Binary, Nary, Many):
+        if cls in BASES:
             continue
-        if issubclass(cls, (Unary, Binary, Nary, Many)) and not cls.__subclasses__():
+        if issubclass(cls, BASES) and not cls.__subclasses__():
             dress(cls)
         if cls is not Node and not cls.__module__.endswith("autograd.function"):
             cls.__module__ = "builtins"
             cls.__name__ = cls.__name__.rstrip("_")         # NotImplemented_: the bare name is Python's own
+    _rules.__class__ = _Rules
+
+
+class _Rules(ModuleType):
+    """The package whose modules hold op classes: those that are imported later are dressed, too."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, ModuleType):
+            dress_module(value)
 
 
 def dress_module(module: Any) -> None:
-    """dress_all for the op classes of one module, imported later than the others."""
     for cls in list(vars(module).values()):
-        if isinstance(cls, type) and issubclass(cls, (Unary, Binary, Nary, Many)) and cls.__module__ == module.__name__:
+        if isinstance(cls, type) and issubclass(cls, BASES) and cls.__module__ == module.__name__:
             if not cls.__subclasses__():
                 dress(cls)
             cls.__module__ = "builtins"

@@ -16,7 +16,7 @@ from .._functions.activation import F_alpha_dropout as alpha_dropout
 from .._functions.pool import avg_pool1d as avg_pool1d
 from .._functions.pool import avg_pool2d as avg_pool2d
 from .._functions.pool import avg_pool3d as avg_pool3d
-from .._functions.norm import batch_norm as batch_norm
+from .._functions.norms import batch_norm as batch_norm
 from .._functions.products import bilinear as bilinear
 from .._functions.loss import binary_cross_entropy as binary_cross_entropy
 from .._functions.loss import F_binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
@@ -52,7 +52,7 @@ from .._functions.loss import gaussian_nll_loss as gaussian_nll_loss
 from .._functions.activation import gelu as gelu
 from .._functions.activation import glu as glu
 from .._functions.grid import grid_sample as grid_sample
-from .._functions.norm import group_norm as group_norm
+from .._functions.norms import group_norm as group_norm
 from .._functions.activation import gumbel_softmax as gumbel_softmax
 from .._functions.activation import hardshrink as hardshrink
 from .._functions.activation import hardsigmoid as hardsigmoid
@@ -61,16 +61,16 @@ from .._functions.activation import hardtanh as hardtanh
 from .._functions.activation import hardtanh_ as hardtanh_
 from .._functions.loss import F_hinge_embedding_loss as hinge_embedding_loss
 from .._functions.loss import huber_loss as huber_loss
-from .._functions.norm import instance_norm as instance_norm
+from .._functions.norms import instance_norm as instance_norm
 from .._functions.resize import interpolate as interpolate
 from .._functions.loss import F_kl_div as kl_div
 from .._functions.loss import l1_loss as l1_loss
-from .._functions.norm import layer_norm as layer_norm
+from .._functions.norms import layer_norm as layer_norm
 from .._functions.activation import leaky_relu as leaky_relu
 from .._functions.activation import leaky_relu_ as leaky_relu_
 from .._functions.products import linear as linear
 from .._functions.linear_loss import linear_cross_entropy as linear_cross_entropy
-from .._functions.norm import local_response_norm as local_response_norm
+from .._functions.norms import local_response_norm as local_response_norm
 from .._functions.activation import F_log_softmax as log_softmax
 from .._functions.activation import logsigmoid as logsigmoid
 from .._functions.pool import lp_pool1d as lp_pool1d
@@ -93,8 +93,8 @@ from .._functions.loss_classes import multilabel_margin_loss as multilabel_margi
 from .._functions.loss_classes import multilabel_soft_margin_loss as multilabel_soft_margin_loss
 from .._functions.resize import native_channel_shuffle as native_channel_shuffle
 from .._functions.loss_classes import nll_loss as nll_loss
-from .._functions.norm import normalize as normalize
-from .._functions.gather import one_hot as one_hot
+from .._functions.norms import normalize as normalize
+from .._functions.indexing import one_hot as one_hot
 from .._functions.pad import pad as pad
 from .._functions.distance import pairwise_distance as pairwise_distance
 from .._functions.distance import pdist as pdist
@@ -105,7 +105,7 @@ from .._functions.activation import prelu as prelu
 from .._functions.activation import relu as relu
 from .._functions.activation import relu6 as relu6
 from .._functions.activation import relu_ as relu_
-from .._functions.norm import rms_norm as rms_norm
+from .._functions.norms import rms_norm as rms_norm
 from .._functions.activation import rrelu as rrelu
 from .._functions.activation import rrelu_ as rrelu_
 from .._functions.attention import scaled_dot_product_attention as scaled_dot_product_attention

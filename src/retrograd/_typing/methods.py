@@ -5,7 +5,7 @@ Written by `make generate`.
 class Methods:
     from .._functions.shape import H as H
     from .._functions.shape import T as T
-    from .._functions.gather import __delitem__ as __delitem__
+    from .._functions.indexing import __delitem__ as __delitem__
     from .._functions.compare import __ilshift__ as __ilshift__
     from .._functions.compare import __irshift__ as __irshift__
     from .._functions.compare import __lshift__ as __lshift__
@@ -40,7 +40,7 @@ class Methods:
     from .._functions.extremes import argmax as argmax
     from .._functions.extremes import argmin as argmin
     from .._functions.order import argsort as argsort
-    from .._functions.gather import argwhere as argwhere
+    from .._functions.indexing import argwhere as argwhere
     from .._functions.shape import as_strided as as_strided
     from .._functions.devices import as_strided_ as as_strided_
     from .._functions.rearrange import as_strided_scatter as as_strided_scatter
@@ -119,7 +119,7 @@ class Methods:
     from .._functions.arith import floor_divide_ as floor_divide_
     from .._functions.pointwise import fmod as fmod
     from .._functions.representations import frexp as frexp
-    from .._functions.gather import gather as gather
+    from .._functions.indexing import gather as gather
     from .._functions.representations import gcd as gcd
     from .._functions.sampling import geometric_ as geometric_
     from .._functions.reflections import geqrf as geqrf
@@ -136,17 +136,17 @@ class Methods:
     from .._functions.special import igammac as igammac
     from .._functions.special import igammac_ as igammac_
     from .._functions.complexes import T_imag as imag
-    from .._functions.gather import index_add as index_add
-    from .._functions.gather import index_add_ as index_add_
-    from .._functions.gather import index_copy as index_copy
-    from .._functions.gather import index_copy_ as index_copy_
-    from .._functions.gather import index_fill as index_fill
-    from .._functions.gather import index_fill_ as index_fill_
-    from .._functions.gather import index_put as index_put
-    from .._functions.gather import index_put_ as index_put_
-    from .._functions.gather import index_reduce as index_reduce
-    from .._functions.gather import index_reduce_ as index_reduce_
-    from .._functions.gather import index_select as index_select
+    from .._functions.indexing import index_add as index_add
+    from .._functions.indexing import index_add_ as index_add_
+    from .._functions.indexing import index_copy as index_copy
+    from .._functions.indexing import index_copy_ as index_copy_
+    from .._functions.indexing import index_fill as index_fill
+    from .._functions.indexing import index_fill_ as index_fill_
+    from .._functions.indexing import index_put as index_put
+    from .._functions.indexing import index_put_ as index_put_
+    from .._functions.indexing import index_reduce as index_reduce
+    from .._functions.indexing import index_reduce_ as index_reduce_
+    from .._functions.indexing import index_select as index_select
     from .._functions.products import inner as inner
     from .._functions.linalg import inverse as inverse
     from .._functions.complexes import is_complex as is_complex
@@ -197,9 +197,9 @@ class Methods:
     from .._functions.copies import map_ as map_
     from .._functions.pointwise import masked_fill as masked_fill
     from .._functions.pointwise import masked_fill_ as masked_fill_
-    from .._functions.gather import masked_scatter as masked_scatter
-    from .._functions.gather import masked_scatter_ as masked_scatter_
-    from .._functions.gather import masked_select as masked_select
+    from .._functions.indexing import masked_scatter as masked_scatter
+    from .._functions.indexing import masked_scatter_ as masked_scatter_
+    from .._functions.indexing import masked_select as masked_select
     from .._functions.products import matmul as matmul
     from .._functions.linalg import matrix_exp as matrix_exp
     from .._functions.linalg import matrix_power as matrix_power
@@ -240,8 +240,8 @@ class Methods:
     from .._functions.copies import new_tensor as new_tensor
     from .._functions.copies import new_zeros as new_zeros
     from .._functions.representations import nextafter as nextafter
-    from .._functions.gather import nonzero as nonzero
-    from .._functions.gather import nonzero_static as nonzero_static
+    from .._functions.indexing import nonzero as nonzero
+    from .._functions.indexing import nonzero_static as nonzero_static
     from .._functions.reduce import norm as norm
     from .._functions.sampling import normal_ as normal_
     from .._functions.reflections import orgqr as orgqr
@@ -257,8 +257,8 @@ class Methods:
     from .._functions.arith import pow_ as pow_
     from .._functions.activation import prelu as prelu
     from .._functions.reduce import prod as prod
-    from .._functions.gather import put as put
-    from .._functions.gather import put_ as put_
+    from .._functions.indexing import put as put
+    from .._functions.indexing import put_ as put_
     from .._functions.decomp import qr as qr
     from .._functions.extremes import quantile as quantile
     from .._functions.sampling import random_ as random_
@@ -287,12 +287,12 @@ class Methods:
     from .._functions.rearrange import roll as roll
     from .._functions.rearrange import rot90 as rot90
     from .._functions.pointwise import round as round
-    from .._functions.gather import scatter as scatter
-    from .._functions.gather import scatter_ as scatter_
-    from .._functions.gather import scatter_add as scatter_add
-    from .._functions.gather import scatter_add_ as scatter_add_
-    from .._functions.gather import scatter_reduce as scatter_reduce
-    from .._functions.gather import scatter_reduce_ as scatter_reduce_
+    from .._functions.indexing import scatter as scatter
+    from .._functions.indexing import scatter_ as scatter_
+    from .._functions.indexing import scatter_add as scatter_add
+    from .._functions.indexing import scatter_add_ as scatter_add_
+    from .._functions.indexing import scatter_reduce as scatter_reduce
+    from .._functions.indexing import scatter_reduce_ as scatter_reduce_
     from .._functions.shape import select as select
     from .._functions.rearrange import select_scatter as select_scatter
     from .._functions.memory import set_ as set_
@@ -329,8 +329,8 @@ class Methods:
     from .._functions.rarely import symeig as symeig
     from .._functions.shape import t as t
     from .._functions.shape import t_ as t_
-    from .._functions.gather import take as take
-    from .._functions.gather import take_along_dim as take_along_dim
+    from .._functions.indexing import take as take
+    from .._functions.indexing import take_along_dim as take_along_dim
     from .._functions.join import tensor_split as tensor_split
     from .._functions.rearrange import tile as tile
     from .._functions.copies import to as to

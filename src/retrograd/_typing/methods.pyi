@@ -378,8 +378,8 @@ class Methods(TensorBase):
         """The conjugate, computed."""
     def conj_physical_(self) -> Tensor:
         """In place: the conjugate."""
-    def const_data_ptr(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.const_data_ptr."""
+    def const_data_ptr(self) -> Tensor:
+        """data_ptr(), for reading."""
     def contiguous(self, *, memory_format: _memory_format = ...) -> Tensor:
         """Itself if its elements are in C order, else a copy that is."""
     def copy_(self, other: Tensor | Number, non_blocking: _bool = False) -> Tensor:
@@ -505,8 +505,8 @@ class Methods(TensorBase):
     def dsplit(self, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
     @overload
     def dsplit(self, *indices: _int) -> tuple[Tensor, ...]: ...
-    def eig(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.eig."""
+    def eig(self, **kwargs: Any) -> Tensor:
+        """RuntimeError: linalg.eig has taken its place."""
     @overload
     def eq(self, other: Tensor) -> Tensor:
         """input == other, element by element, in the common dtype; other a tensor or a number."""
@@ -639,7 +639,7 @@ class Methods(TensorBase):
     def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
         """In place: number of trials until the first success, with probability p each."""
     def geqrf(self) -> return_types.geqrf:
-        """torch.geqrf."""
+        """(a, tau): R of the QR decomposition on and above a's diagonal, reflections below; without a derivative."""
     def ger(self, vec2: Tensor) -> Tensor:
         """(n,) x (m,) -> (n, m)"""
     def get_device(self) -> _int:
@@ -688,7 +688,7 @@ class Methods(TensorBase):
     def histogram(
         self, bins: Tensor, *, weight: Tensor | None = None, density: _bool = False,
     ) -> return_types.histogram:
-        """torch.histogram."""
+        """(counts, edges) of all elements in `bins` equal parts of range (that of the data), or between the edges given."""
     @overload
     def histogram(
         self, bins: _int = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None,
@@ -706,17 +706,17 @@ class Methods(TensorBase):
     def hypot_(self, other: Tensor) -> Tensor:
         """In place: hypot."""
     def i0(self) -> Tensor:
-        """torch.i0."""
+        """The modified Bessel function of order 0; integers give the default float."""
     def i0_(self) -> Tensor:
-        """torch.i0, in place."""
+        """In place: i0."""
     def igamma(self, other: Tensor) -> Tensor:
-        """torch.igamma."""
+        """The lower incomplete gamma function of order input up to other, over gamma(input)."""
     def igamma_(self, other: Tensor) -> Tensor:
-        """torch.igamma, in place."""
+        """In place: igamma."""
     def igammac(self, other: Tensor) -> Tensor:
-        """torch.igammac."""
+        """1 - igamma(input, other), exact where that is small."""
     def igammac_(self, other: Tensor) -> Tensor:
-        """torch.igammac, in place."""
+        """In place: igammac."""
     @property
     def imag(self) -> _bool:
         """The imaginary part, a view."""
@@ -821,7 +821,7 @@ class Methods(TensorBase):
         center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None,
         return_complex: _bool = False,
     ) -> Tensor:
-        """torch.istft."""
+        """The inverse of stft: frames are overlapped, added and divided by the sum of the squared windows."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: every element of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -930,8 +930,8 @@ class Methods(TensorBase):
         """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
     def long(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int64."""
-    def lstsq(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.lstsq."""
+    def lstsq(self, **kwargs: Any) -> Tensor:
+        """RuntimeError: linalg.lstsq has taken its place."""
     @overload
     def lt(self, other: Tensor) -> Tensor:
         """input < other, element by element, in the common dtype; other a tensor or a number."""
@@ -942,10 +942,10 @@ class Methods(TensorBase):
         """In place: input < other, in input's dtype."""
     @overload
     def lt_(self, other: Number) -> Tensor: ...
-    def lu(self, *args: Any, **kwargs: Any) -> Any:
-        """torch.lu."""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False, out: Sequence[Tensor] | None = None) -> Any:
+        """Old name of torch.linalg.lu_factor; with get_infos of lu_factor_ex."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """torch.lu_solve."""
+        """Old name of torch.linalg.lu_solve(LU_data, LU_pivots, input)."""
     @property
     def mH(self) -> Tensor:
         """The last two dims exchanged."""
@@ -1010,8 +1010,8 @@ class Methods(TensorBase):
         """(n, m) @ (m, p)"""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
         """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is last."""
-    def module_load(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.module_load."""
+    def module_load(self, other: Any, assign: _bool = False) -> Tensor:
+        """What load_state_dict puts in self's place where modules swap their parameters: self with other's values, or other."""
     @overload
     def moveaxis(self, source: _int, destination: _int) -> Tensor:
         """The dims `source` (int or several) moved to the places `destination`; a view."""
@@ -1181,9 +1181,9 @@ class Methods(TensorBase):
     @overload
     def not_equal_(self, other: Number) -> Tensor: ...
     def orgqr(self, input2: Tensor) -> Tensor:
-        """torch.orgqr."""
+        """Old name of torch.linalg.householder_product."""
     def ormqr(self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """torch.ormqr."""
+        """Q other (other Q unless left; Q's adjoint if transpose) for Q = H1 ... Hk (m, m), given geqrf's a and tau."""
     def outer(self, vec2: Tensor) -> Tensor:
         """(n,) x (m,) -> (n, m)"""
     @overload
@@ -1255,8 +1255,8 @@ class Methods(TensorBase):
         """In place: input = 1 / input."""
     def record_stream(self, s: Any) -> None:
         """RuntimeError, whatever s is: there are no streams."""
-    def reinforce(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.reinforce."""
+    def reinforce(self, reward: Any) -> Tensor:
+        """RuntimeError: torch.distributions has taken its place."""
     def relu(self) -> Tensor:
         """max(input, 0); its derivative at 0 is 0."""
     def relu_(self) -> Tensor:
@@ -1292,15 +1292,15 @@ class Methods(TensorBase):
     def reshape(self, *shape: _int) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape to the shape of `other`."""
-    def resize(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.resize."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """The elements in another shape.  Deprecated: use reshape."""
     @overload
     def resize_(self, size: Sequence[_int], *, memory_format: _memory_format | None = None) -> Tensor:
         """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialized."""
     @overload
     def resize_(self, *size: _int, memory_format: _memory_format | None = None) -> Tensor: ...
-    def resize_as(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.resize_as."""
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """The elements in the shape of a tensor.  Deprecated: use reshape."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """In place: input gets the shape of the_template."""
     def resolve_conj(self) -> Tensor:
@@ -1412,8 +1412,8 @@ class Methods(TensorBase):
         """(sign, log |det|), each (...), of square matrices (..., n, n); (0, -inf) for a singular one."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
-    def solve(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.solve."""
+    def solve(self, **kwargs: Any) -> Tensor:
+        """RuntimeError: linalg.solve has taken its place."""
     @overload
     def sort(self, *, stable: _bool | None, dim: _int = -1, descending: _bool = False) -> return_types.sort:
         """Named tuple (values, indices) in order along dim; always stable.  NaN counts as the greatest."""
@@ -1463,8 +1463,12 @@ class Methods(TensorBase):
     def std(self, *dim: _int, correction: Number | None = None, keepdim: _bool = False) -> Tensor: ...
     @overload
     def std(self, unbiased: _bool = True) -> Tensor: ...
-    def stft(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.stft."""
+    def stft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Any = None,
+        center: _bool = True, pad_mode: str = "reflect", normalized: _bool = False, onesided: _bool | None = None,
+        return_complex: _bool | None = None, align_to_window: _bool | None = None,
+    ) -> Tensor:
+        """The short-time Fourier transform: (..., frequencies, frames) of windows of n_fft samples, hop_length apart."""
     def storage(self) -> Any:
         """The same block as numbers of its dtype: a torch.TypedStorage, which PyTorch has deprecated."""
     def storage_offset(self) -> _int:
@@ -1510,8 +1514,8 @@ class Methods(TensorBase):
         """Two dims exchanged; a view."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """In place: two dims exchanged."""
-    def symeig(self, *args: Any, **kwargs: Any) -> Tensor:
-        """torch.symeig."""
+    def symeig(self, **kwargs: Any) -> Tensor:
+        """RuntimeError: linalg.eigh has taken its place."""
     def t(self) -> Tensor:
         """The transpose of a matrix; vectors and numbers as they are.  RuntimeError above 2 dims."""
     def t_(self) -> Tensor:
@@ -1631,7 +1635,7 @@ class Methods(TensorBase):
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """split, with parts that may be edited in place: autograd takes them for copies."""
     def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """torch.unsafe_split_with_sizes."""
+        """split_with_sizes, with parts that may be edited in place."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """A dim of size 1 inserted at `dim`; a view."""
     def unsqueeze_(self, dim: _int) -> Tensor:

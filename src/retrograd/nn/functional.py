@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _functions
-from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
+from .._functions import LATER_FUNCTIONAL, checked, families, late
 from .._functions.forms import FUNCTIONAL
 from .._functions.functional_forms import INNER, Inner
 from .._functions.parsing import Composed
@@ -35,7 +35,7 @@ def _told(name: str, f: Any) -> Any:
     return public(f, PYTHON, "nn.functional", name, name)
 
 
-for _family in FAMILIES:
+for _family in families():
     for _name in getattr(_family, "FUNCTIONAL", ()):
         _own, _, _public = _name.partition(" as ")      # "F_x as x": torch has another x
         _public = _public or _own
