@@ -32,7 +32,6 @@ ROOT = Path(__file__).parent
 COMPILED = (
     "_engine/*.py",
     "_rules/*.py",
-    "microscope/capture/capturing.py",
     "microscope/capture/loss_key.py",
     "microscope/capture/parameters.py",
     "microscope/capture/pending.py",

@@ -452,6 +452,7 @@ typedef struct {
     PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
     PyObject *inner;                                /* what computes: impl, or what impl checks the arguments of */
     PyObject *home, *place, *name;                  /* __module__, __qualname__, __name__ */
+    PyObject *unasked;                              /* impl, as one who takes over is given it: always the same object */
     Seen *seen;
     int watched;                                    /* calls with complex tensors pass the checks: watch() */
 } Function;
@@ -521,7 +522,7 @@ SELDOM static int busy(void) {
     return 0;
 }
 
-/* impl, as one who takes over is given it: it computes at once where types fit that were seen before */
+/* Function.unasked: it computes at once where types fit that were seen before */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
@@ -531,27 +532,30 @@ typedef struct {
 static PyTypeObject Unasked_Type;
 static PyObject *unasked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names);
 
+static PyObject *unasked_new(PyObject *function) {
+    Unasked *made = PyObject_GC_New(Unasked, &Unasked_Type);
+    if (made == NULL) return NULL;
+    made->call = unasked_call;
+    made->of = (Function *)Py_NewRef(function);
+    PyObject_GC_Track(made);
+    return (PyObject *)made;
+}
+
 SELDOM static PyObject *asked(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     int plain_ones = all_plain(args, n + named);
     if (!dispatching && plain_ones) return PyObject_Vectorcall(f->impl, args, flags, names);
     PyObject *tuple, *kwargs, *impl = f->impl;
-    if (f->impl == f->inner) Py_INCREF(impl);
-    else if ((impl = (PyObject *)PyObject_New(Unasked, &Unasked_Type)) != NULL) {
-        ((Unasked *)impl)->call = unasked_call;
-        ((Unasked *)impl)->of = (Function *)Py_NewRef(self);
+    if (f->impl != f->inner) {
+        if (f->unasked == NULL && (f->unasked = unasked_new(self)) == NULL) return NULL;
+        impl = f->unasked;
     }
-    if (impl == NULL) return NULL;
-    if (packed(args, n, names, &tuple, &kwargs) < 0) {
-        Py_DECREF(impl);
-        return NULL;
-    }
+    if (packed(args, n, names, &tuple, &kwargs) < 0) return NULL;
     PyObject *all[6] = {f->func ? f->func : self, impl, f->how, tuple, kwargs ? kwargs : Py_None, plain_ones ? Py_True : Py_False};
     PyObject *result = PyObject_Vectorcall(ask, all, 6, NULL);
     Py_DECREF(tuple);
     Py_XDECREF(kwargs);
-    Py_DECREF(impl);
     return result;
 }
 
@@ -647,9 +651,15 @@ static PyObject *unasked_call(PyObject *self, PyObject *const *args, size_t flag
     return quick(f, args, flags, names, f->impl);
 }
 
+static int unasked_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((Unasked *)self)->of);
+    return 0;
+}
+
 static void unasked_dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
     Py_DECREF(((Unasked *)self)->of);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
 }
 
 static PyObject *unasked_impl(PyObject *self, void *none) { return Py_NewRef(((Unasked *)self)->of->impl); }
@@ -659,8 +669,9 @@ static PyTypeObject Unasked_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "retrograd._kernels._fast.Unasked",
     .tp_basicsize = sizeof(Unasked),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC,
     .tp_dealloc = unasked_dealloc,
+    .tp_traverse = unasked_traverse,
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Unasked, call),
     .tp_getset = unasked_getset,
@@ -732,11 +743,13 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(f->inner);
     Py_VISIT(f->func);
     Py_VISIT(f->dict);
+    Py_VISIT(f->unasked);
     return 0;
 }
 
 static int function_clear(PyObject *self) {
     Function *f = (Function *)self;
+    Py_CLEAR(f->unasked);
     Py_CLEAR(f->func);
     Py_CLEAR(f->dict);
     return 0;

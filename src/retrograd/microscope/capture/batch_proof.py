@@ -50,8 +50,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     leaves = [p.tensor for p in cap.params if p.tensor.requires_grad] + cap.stand_ins + inputs
     found: list[dict[int, dict[int, Any]]] = []
     at_inputs: list[list[Any]] = []
-    cap.make_uses()                             # so that none takes the gradients of these passes for its own
-    others = cap.others()
+    cap._make_uses()                            # so that none takes the gradients of these passes for its own
+    others = cap._others()
     for turn in range(3):
         if turn == 2 and any(d.dtype.itemsize < 4 for arrived in found for ds in arrived.values() for d in ds.values()):
             own = numbers(N, fine=False)

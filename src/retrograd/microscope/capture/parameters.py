@@ -109,7 +109,7 @@ class Tree:
         return [x for _, _, now, _ in self._rows for x in now[2].values()]
 
 
-def tables(module: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def tables(module: Any) -> tuple[Any, Any, Any]:
     return module._modules, module._parameters, module._buffers
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from ..._engine.node import Node
 from ..._engine.tensor import TensorBase
 from ..._rules.create import detached
@@ -21,6 +23,7 @@ from .runs import Run, Use, Window, shown
 inside: list[Waiting] = []                      # captures in whose blocks the program is
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Waiting:
     """The part of a Capture between a call and its gradient."""
 
@@ -37,11 +40,11 @@ class Waiting:
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
 
-    def others(self) -> list[Waiting]:
+    def _others(self) -> list[Waiting]:
         """The other captures that are active; each has been given what came so far."""
         found = [other for other in inside if other is not self]
         for other in found:
-            other.make_uses()
+            other._make_uses()
             other._drain()
         return found
 
@@ -52,7 +55,7 @@ class Waiting:
             self.runs.append(run)
         return self.runs[-1]
 
-    def make_uses(self) -> None:
+    def _make_uses(self) -> None:
         """Of all calls that wait."""
         for run in self.runs:
             run.make_uses()
