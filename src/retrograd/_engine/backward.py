@@ -268,10 +268,10 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
 
 
 def hooked(task: Task) -> bool:
-    """Has a node of the pass hooks?"""
+    """Has a node of the pass hooks, or somebody who waits for its gradient?"""
     if task.needed is not None:
         for node in task.needed:
-            if node._hooks is not None:
+            if node._hooks is not None or node._came is not None:
                 return True
     return False
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import retrograd
 from retrograd.microscope import capture
 
 
@@ -345,3 +346,14 @@ def test_captures_inside_each_other_see_only_the_users_passes(torch: Any, layers
     assert len(outer.uses()) == 2
     assert torch.equal(outer.grads().norms(), alone.grads().norms())
     assert torch.equal(inner.grads().norms(), alone.grads(layers).norms())
+
+
+def test_each_row_of_a_batch_of_gradients_is_a_pass_of_its_own() -> None:
+    model, x = two(retrograd), retrograd.randn(6, 4, requires_grad=True)
+    cap = capture(model)
+    for _ in range(4):                          # until steps are not checked any more
+        step(retrograd, model, cap, x)
+    with cap:
+        y = model(x).pow(2).sum()
+        retrograd.autograd.grad(y, x, retrograd.ones(2), is_grads_batched=True)
+    assert [tuple(u.delta.shape) for u in cap.uses()] == [(6, 5), (6, 5), (6, 3), (6, 3)]
