@@ -41,7 +41,8 @@ PACKAGES := $(call sum,pyproject.toml)
 CORE := .venv/.core-$(PACKAGES)
 ORACLE := .venv/.oracle-$(PACKAGES)
 # What is compiled names the wheel; the rest of the package is laid over it, in less than a second.
-COMPILES := pyproject.toml setup.py tools $(addprefix src/retrograd/,_engine _rules _kernels microscope/capture microscope/listen microscope/record)
+COMPILED_FILES := $(shell sed -n '/^COMPILED = (/,/^)/s/^ *"\(.*\)",/\1/p' setup.py)
+COMPILES := pyproject.toml setup.py tools src/retrograd/_kernels $(wildcard $(addprefix src/retrograd/,$(COMPILED_FILES)))
 BUILT := .venv-compiled/.built-$(call sum,$(COMPILES))
 WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 

@@ -507,22 +507,13 @@ def test_branches_return_tensors_of_one_kind(other: Any) -> None:
         export(Unlike(), (torch.ones(3, 2),))
 
 
-class Function(nn.Module):
-    def __init__(self, f: Any) -> None:
-        super().__init__()
-        self.f = f
-
-    def forward(self, x: Any) -> Any:
-        return self.f(x)
-
-
 @pytest.mark.parametrize("f", [
     lambda x: x * x.sum().item(), lambda x: (x + 2 * x.sum().int().item()) / (1 + x.mean().item()),
     lambda x: x - x.max().item() % 3 - 1.5 * x.argmax().item(), lambda x: x.clamp(min=x.mean().item()),
     lambda x: x.view(-1)[: x.argmin().item()].sum() ** -x.mean().item()])
 def test_an_exported_program_computes_items_anew(f: Any, tmp_path: Path) -> None:
     x = torch.arange(6.0).view(2, 3)
-    save_program(export(Function(f), (x,)), tmp_path / "model.pt2")
+    save_program(export(Called(f), (x,)), tmp_path / "model.pt2")
     assert same(load_program(tmp_path / "model.pt2").module()(x.flip(1) + 3), f(x.flip(1) + 3))
 
 
@@ -531,7 +522,7 @@ def test_an_exported_program_computes_items_anew(f: Any, tmp_path: Path) -> None
     lambda x: x * x[: x.argmax().item()].shape[0], lambda x: x[0] * torch.zeros(x.argmax().item()).shape[0]])
 def test_what_an_item_decides_is_refused(f: Any) -> None:
     with pytest.raises(RuntimeError, match="data-dependent"):
-        export(Function(f), (torch.ones(2, 3),))
+        export(Called(f), (torch.ones(2, 3),))
 
 
 @pytest.mark.oracle

@@ -61,6 +61,13 @@ def bytes_of(arrays: Any, known: Any = ()) -> int:
     return sum(getattr(memory, "nbytes", 0) for memory in held.values())
 
 
+def tell_exchanges(session: Session | None) -> None:
+    """Collectives and messages are its events, in a program of several ranks."""
+    work = sys.modules.get("retrograd.distributed.work")
+    if work is not None:
+        work.listening.profile = session
+
+
 class Session:
     """One profile, while it runs."""
 
@@ -86,9 +93,7 @@ class Session:
         self.state = it
         it.listener, modes.observer, Session.current = self, self, self
         engage(it)
-        exchanges = sys.modules.get("retrograd.distributed.work")
-        if exchanges is not None:
-            exchanges.listening.profile = self
+        tell_exchanges(self)
         self.handles = [register_optimizer_step_pre_hook(self.step_begins), register_optimizer_step_post_hook(self.step_ends)]
 
     def stop(self) -> None:
@@ -99,9 +104,7 @@ class Session:
             modes.observer = None
         if Session.current is self:
             Session.current = None
-        exchanges = sys.modules.get("retrograd.distributed.work")
-        if exchanges is not None:
-            exchanges.listening.profile = None
+        tell_exchanges(None)
         for handle in self.handles:
             handle.remove()
         self.handles = []

@@ -357,3 +357,14 @@ def test_each_row_of_a_batch_of_gradients_is_a_pass_of_its_own() -> None:
         y = model(x).pow(2).sum()
         retrograd.autograd.grad(y, x, retrograd.ones(2), is_grads_batched=True)
     assert [tuple(u.delta.shape) for u in cap.uses()] == [(6, 5), (6, 5), (6, 3), (6, 3)]
+
+
+def test_a_twin_of_a_use_has_all_but_what_came_for_the_first() -> None:
+    model = retrograd.nn.Linear(4, 3)
+    with capture(model) as cap:
+        model(retrograd.randn(5, 4)).sum().backward()
+    [use] = cap.uses()
+    twin = use.twin()
+    names = [name for name in dir(use) if not name.startswith("__") and not callable(getattr(use, name))]
+    own = {name for name in names if getattr(twin, name) is not getattr(use, name) and getattr(twin, name) != getattr(use, name)}
+    assert own == {"arrived", "boxes", "delta", "deltas", "device", "dtype"}

@@ -17,6 +17,7 @@ class RetrogradEngine(Engine):
     """retrograd: a listener of the running thread."""
 
     name = "retrograd"
+
     def __init__(self) -> None:
         super().__init__()
         self.torch = retrograd

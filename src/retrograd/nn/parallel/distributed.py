@@ -19,6 +19,7 @@ from ...distributed import collectives
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.objects import gathered
 from ...distributed.process_group import ProcessGroup, found, world
+from ...distributed.reducing import ReduceOp
 from ...distributed.work import listening
 from ...futures import Future
 from ..module import Module
@@ -132,7 +133,7 @@ class DistributedDataParallel(Module, Joinable):
             if not self._divide_by_initial_world_size:
                 self.reducer.divisor = int(present.result()[0].item())
         if self._join_config.enable:
-            agreed(self.process_group, averages)
+            greatest(self.process_group, averages)      # do the others average?
         if averages and not self.reducer.unfinished:
             self.reducer.rebuild()
         self._sync_buffers(True)
@@ -141,7 +142,8 @@ class DistributedDataParallel(Module, Joinable):
         """Buffers become rank 0's; in join(), where it may have run out of batches, those of the last rank which is active."""
         wanted = self.forward_sync_buffers and self.require_forward_param_sync and self.process_group.n > 1
         if wanted and (buffers := self._buffers_now()):
-            root = chosen(self.process_group, active) if self._join_config.enable or not active else 0
+            joining = self._join_config.enable or not active
+            root = greatest(self.process_group, self.process_group.place if active else -1) if joining else 0
             broadcast_all(self.process_group, buffers, root, bumps=False)
 
     def _buffers_now(self) -> list[Any]:
@@ -283,7 +285,7 @@ class Shadow(JoinHook):
 
     def main_hook(self) -> None:
         ddp = self.ddp
-        averages = agreed(ddp.process_group, False)
+        averages = greatest(ddp.process_group, False) > 0
         if averages:
             ddp.reducer.rebuild()
         ddp._sync_buffers(False)
@@ -295,20 +297,15 @@ class Shadow(JoinHook):
         """The model becomes that of a rank which was among the last."""
         ddp = self.ddp
         ours = [param for name, param in ddp.module.named_parameters() if name not in ddp.parameters_to_ignore]
-        ddp._authoritative_rank = chosen(ddp.process_group, is_last_joiner)
+        ddp._authoritative_rank = greatest(ddp.process_group, ddp.process_group.place if is_last_joiner else -1)
         broadcast_all(ddp.process_group, ours + ddp._buffers_now() * ddp.forward_sync_buffers, ddp._authoritative_rank)
 
 
-def chosen(group: ProcessGroup, candidate: bool) -> int:
-    """The last rank that is a candidate."""
-    return max(rank for rank, one in enumerate(gathered(group, "join", candidate)) if one)
-
-
-def agreed(group: ProcessGroup, mine: bool) -> bool:
-    """Does some rank average in this pass?"""
-    flag = np.array([mine], np.int32)
-    collectives.all_reduce(as_tensor(flag), group=group)
-    return bool(flag[0])
+def greatest(group: ProcessGroup, mine: int) -> int:
+    """The greatest number that a rank gives."""
+    number = np.array([mine], np.int32)
+    collectives.all_reduce(as_tensor(number), ReduceOp.MAX, group)
+    return int(number[0])
 
 
 def as_tensor(array: Any) -> Any:
