@@ -237,8 +237,8 @@ def test_an_error_of_a_pass_names_the_earlier_line_that_caused_it(torch: Any, mi
             optimizer.step()  # cause of stepped
         loss.backward()
     [note] = raised.value.__notes__
-    [(file, line)] = re.findall(r"(\S+\.py):(\d+)", note)
-    with open(file, encoding="utf-8") as source:
+    [line] = re.findall(rf"{re.escape(__file__)}:(\d+)", note)
+    with open(__file__, encoding="utf-8") as source:
         assert f"# cause of {mistake}" in source.readlines()[int(line) - 1]
     assert any(p.rule == "RG309" and f":{line}" in p.message for p in lint_recording(rec))
 
