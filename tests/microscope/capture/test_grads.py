@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from small import captured, model_of, near
 
+import retrograd
 from retrograd import microscope
 from retrograd.microscope import CaptureError, UncoveredError, capture
 
@@ -299,6 +300,25 @@ def test_dots_of_two_captures(torch: Any) -> None:
     assert near(one.grads().dots(two.grads()), want)
     with pytest.raises(CaptureError, match="same parameters"):
         one.grads().dots(two.grads(layers="0"))
+
+
+def grads_of_a_layer(engine: Any, size: int) -> Any:
+    return captured(engine, engine.nn.Linear(size, 2), engine.randn(3, size)).grads()
+
+
+def test_gradients_of_other_parameters_are_not_compared(torch: Any) -> None:
+    g, wider = grads_of_a_layer(torch, 3), grads_of_a_layer(torch, 4)
+    for call in (g.dots, lambda other: microscope.tracin(g, other), lambda other: microscope.influence(g, other, g.kfac())):
+        with pytest.raises(CaptureError, match=r"same parameters: weight \(2, 3\) and \(2, 4\)"):
+            call(wider)
+
+
+@pytest.mark.oracle
+def test_gradients_of_two_engines_are_not_compared() -> None:
+    one, other = (grads_of_a_layer(engine, 3) for engine in (retrograd, pytest.importorskip("torch")))
+    for a, b in ((one, other), (other, one)):
+        with pytest.raises(CaptureError, match="capture both on the same"):
+            a.dots(b)
 
 
 # Several calls, several passes

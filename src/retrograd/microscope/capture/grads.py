@@ -92,6 +92,10 @@ class Grads:
 
     # What may be asked
 
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of the weights that got a gradient."""
+        return {name: tuple(term.shape) for part in self._parts for name, term in part.items()}
+
     def _samples(self, what: str, names: list[str] | None = None) -> None:
         """Raise unless samples can be told apart, in the gradients of these parameters (all)."""
         if not self._apart:
@@ -226,13 +230,12 @@ class Grads:
 
         other      another Grads of the same parameters
         per_layer  give {name of a parameter: (N, M)} instead of their sum
+        CaptureError unless both cover the same parameters and can be split by sample.
         """
         other = self if other is None else other
         self._samples("dots")
         other._samples("dots")
-        if set(self.names) != set(other.names):
-            odd = sorted(set(self.names) ^ set(other.names))
-            raise CaptureError(f"dots: the two captures do not cover the same parameters: {', '.join(odd[:6])}")
+        of_same_parameters("dots", self, other)
         with self.torch.no_grad():
             found = {name: self._dots(name, other) for name in self.names}
             return found if per_layer else sum_of(list(found.values()))
@@ -425,6 +428,18 @@ class Kronecker:
 
 def scaled(t: Any, factor: float) -> Any:
     return t if factor == 1 else t * factor
+
+
+def of_same_parameters(function: str, one: Grads, other: Grads) -> None:
+    """CaptureError unless both are of the same parameters, by name and shape, of one engine."""
+    if one.torch is not other.torch:
+        raise CaptureError(f"{function}: one capture is of a model of {one.torch.__name__}, the other of one of "
+                           f"{other.torch.__name__}; capture both on the same")
+    a, b = one._shapes(), other._shapes()
+    odd = sorted(set(one.names) ^ set(other.names)) + [
+        f"{name} {a[name]} and {b[name]}" for name in one.names if name in a and name in b and a[name] != b[name]]
+    if odd:
+        raise CaptureError(f"{function}: the two captures do not cover the same parameters: {few(odd)}")
 
 
 class Patterns:

@@ -11,7 +11,7 @@ from ..arguments import checked
 from ..errors import CaptureError
 from ..listen import engine_of
 from ..plain_text import few
-from .grads import Grads
+from .grads import Grads, of_same_parameters
 from .terms import Outer
 
 
@@ -74,9 +74,11 @@ def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
 
     train, test  Grads of both, at the same weights
     lr           learning rate of that step
+    CaptureError unless both cover the same parameters and can be split by sample.
     Sum it over checkpoints, with each one's learning rate.  Pruthi et al. 2020 (arXiv:2002.08484).
     """
     of_grads("tracin", train, test)
+    of_same_parameters("tracin", train, test)
     return train.dots(test) * lr
 
 
@@ -89,9 +91,7 @@ def influence(train: Any, test: Any, curvature: Any) -> Any:
     Positive: the training sample helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
     """
     of_grads("influence", train, test)
-    if set(train.names) != set(test.names):
-        odd = sorted(set(train.names) ^ set(test.names))
-        raise CaptureError(f"influence: train and test do not cover the same parameters: {', '.join(odd[:6])}")
+    of_same_parameters("influence", train, test)
     if not hasattr(curvature, "apply"):
         raise TypeError(f"influence: curvature must be a KFAC, as grads.kfac() makes, got {type(curvature).__name__}")
     solved = curvature.apply(test.per_sample())
@@ -232,6 +232,7 @@ def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
 
     grads  of the samples' own losses: grads(scale="sample")
     room   most numbers of per-sample gradients to hold at a time
+    CaptureError for gradients that the loss's reduction made smaller, or that cannot be split by sample.
     Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.
     """
     of_own_losses("fisher_diagonal", grads)

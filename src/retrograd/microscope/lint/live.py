@@ -216,6 +216,7 @@ def lint_recording(rec: Recording) -> list[Problem]:
     """The problems that a recording shows: hooks that never fired, parameters without gradients, surprising edits.
 
     rec   a Recording, live or loaded
+    TypeError for anything else.
     """
     return sorted(set(Recorded(rec).problems()))
 
