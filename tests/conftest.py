@@ -30,13 +30,13 @@ sys.path.insert(0, str(HERE.parent))           # tools
 ONCE = {
     "sources and pages": (
         "functions/test_signatures", "kernels/test_vectorised", "microscope/lint/test_lint_programs", "missing/test_names",
-        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_public",
-        "test_site"),
+        "test_benchmarks", "test_builds", "test_docs", "test_examples", "test_generated", "test_lambda", "test_layers",
+        "test_public", "test_site", "test_types"),
     "JavaScript, in a browser": ("microscope/page/test_viewer",),
     "the command line": ("cli/test_cli",),
     "rooms of Python over the operations": (
         "distributions/test_distributions", "io/test_hostile_files", "optim/test_lr_scheduler", "optim/test_optim_sources",
-        "small_modules/test_hub", "utils/test_data", "utils/test_data_workers"),
+        "small_modules/test_hub", "small_modules/test_recorded", "utils/test_data", "utils/test_data_workers"),
     "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
 }
 ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from retrograd._engine.warn import said
 from retrograd.storage import TypedStorage, UntypedStorage
 
 
@@ -65,11 +66,14 @@ def test_the_classes_name_their_dtype() -> None:
 
 
 def test_storage_is_deprecated_and_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrograd.storage.warned", False)
-    with pytest.warns(UserWarning, match="TypedStorage is deprecated") as caught:
-        torch.ones(2).storage()
-        torch.ones(2).storage()
-    assert len(caught) == 1 and caught[0].filename == __file__
+    for made in (torch.ones(2).storage, lambda: torch.TypedStorage(2, dtype=torch.int32), lambda: torch.FloatStorage(3)):
+        monkeypatch.setattr(said, "texts", set())
+        with pytest.warns(UserWarning, match="TypedStorage is deprecated") as caught:
+            kept = made()
+            made()
+        assert len(caught) == 1 and caught[0].filename == __file__
+        monkeypatch.setattr(said, "texts", set())
+        assert pickle.loads(pickle.dumps(kept)).tolist() == kept.tolist()       # without a word
 
 
 SAME = """

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
+from .._engine.warn import warn_once
 from .._rules import decomp, shape
 from .._rules.complexes import conj_view
 from .matrices import kind_of, matrices, square, squares, zeros_info
@@ -45,6 +46,11 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out:
 
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """torch.linalg.cholesky under its old name."""
+    warn_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.\n"
+        "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, upper=True)\n"
+        "should be replaced with\nU = torch.linalg.cholesky(A).mH\nThis transform will produce equivalent results for all valid "
+        "(symmetric positive definite) inputs.")
     x = squares(input, "cholesky")
     return decomp.old_cholesky(x, upper)
 
@@ -99,6 +105,10 @@ def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
 
 def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
     """torch.linalg.qr in its old form."""
+    warn_once(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\nThe boolean "
+        "parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\nshould be replaced with\n"
+        "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')")
     return QR["qr"](decomp.qr(matrices(input, "linalg.qr"), "reduced" if some else "complete"))
 
 

@@ -334,6 +334,7 @@ def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str
                    inplace: bool) -> tuple[Any, Any]:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    warn_once("index_reduce() is in beta and the API may change at any time.")
     op, b = adder(x, dim, index, source, 1, "index_reduce_", not include_self, inplace)
     if reduce == "mean" and op.index.size:
         kernel_for("div_floor_cpu", x, "b")

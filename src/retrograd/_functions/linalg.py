@@ -17,6 +17,7 @@ import numpy as np
 
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import warn_once
 from .._rules import choose, complexes, create, decomp, diagonals, extremes, index, linalg, pointwise, shape
 from .._rules import reduce as sums
 from .._rules.linalg import count
@@ -306,6 +307,10 @@ def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None,
 ) -> Any:
     """torch.linalg.solve_triangular in its old form; returns (solution, copy of A)."""
+    warn_once(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch "
+        "release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\n"
+        "X = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).")
     for letter, x in (("b", input), ("A", A)):
         if x.ndim < 2:
             raise RuntimeError(f"torch.triangular_solve: Expected {letter} to have at least 2 dimensions, but it has {x.ndim} "

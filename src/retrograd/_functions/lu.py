@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import warn_once
 from .._rules import decomp, linalg
 from .._rules import lu as op
 from .arguments import flag
@@ -90,6 +91,10 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """Old name of torch.linalg.lu_solve(LU_data, LU_pivots, input)."""
+    warn_once(
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.\nNote "
+        "that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = "
+        "torch.linalg.lu_solve(LU, pivots, B)")
     return linalg_lu_solve(LU_data, LU_pivots, input)
 
 
@@ -115,6 +120,11 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Old name of torch.linalg.lu_factor; with get_infos of lu_factor_ex."""
+    warn_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future "
+        "PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = "
+        "torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould "
+        "be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)")
     x: TensorBase = matrices(A, "torch.lu_factor")
     flag(pivot, "_lu_with_info", "pivot")
     found = lu_factor_ex(x, pivot=pivot)

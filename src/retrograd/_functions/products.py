@@ -14,6 +14,7 @@ from typing import Any
 
 from .._engine import names, promote, views
 from .._engine.tensor import TensorBase
+from .._engine.warn import warn_once
 from .._rules import affine as forms
 from .._rules import complexes, create, linalg, shape
 from .._rules import reduce as sums
@@ -239,6 +240,10 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
     """Cross product along a dim of size 3 (the first such, if not given)."""
     if dim is None:
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
+            "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future "
+            "release.")
         found = [d for d, n in enumerate(input.shape) if n == 3]
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
@@ -357,6 +362,9 @@ def chain(xs: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> A
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """Old name of torch.linalg.multi_dot."""
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
+        "which accepts a list of two or more tensors rather than multiple parameters.")
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
     for i, m in enumerate(matrices):

@@ -124,4 +124,4 @@ def hurwitz(s: float, q: float) -> float:
     while q < 12.0:
         total += abs(q) ** -s * (-1.0 if q < 0 and s % 2 else 1.0)
         q += 1.0
-    return total + float(erf_gamma.zeta(s, np.asarray(q)))  # type: ignore[arg-type]
+    return total + float(erf_gamma.zeta(s, np.asarray(q)))

@@ -229,7 +229,7 @@ def polygamma(n: int, x: Array) -> Array:
     return (-1.0) ** (n + 1) * factorial * zeta(n + 1, x)
 
 
-def zeta(s: int, x: Array) -> Array:
+def zeta(s: float, x: Array) -> Array:
     """Hurwitz zeta: the sum of (x + k)^-s over k = 0, 1, ..."""
     y = np.zeros_like(x)
     z = x + 0.0                                 # -0.0 would give the wrong infinity

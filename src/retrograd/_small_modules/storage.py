@@ -13,7 +13,7 @@ import numpy as np
 
 from retrograd._engine.tensor import wrap
 from retrograd._engine.views import address
-from retrograd._engine.warn import warn
+from retrograd._engine.warn import warn_once
 from retrograd._functions.parsing import StorageBase
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
@@ -32,16 +32,6 @@ REMOVED = (
     "only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() "
     "instead of tensor.storage()")
 cpu = dtypes.device("cpu")
-warned = False
-
-
-def warn_removal() -> None:
-    """Say once that TypedStorage will go."""
-    global warned
-    if warned:
-        return
-    warned = True
-    warn(REMOVED)
 
 
 def raw(array: Any) -> Any:
@@ -281,6 +271,7 @@ class TypedStorage(_StorageBase):
     dtype: Any
 
     def __init__(self, *args: Any, device: Any = None, dtype: Any = None, wrap_storage: Any = None) -> None:
+        warn_once(REMOVED)
         dtypes.check_device(device)
         if wrap_storage is not None and dtype is None and not hasattr(self, "dtype"):
             raise RuntimeError(
@@ -399,7 +390,11 @@ class TypedStorage(_StorageBase):
 def _from_bytes(data: bytes, name: str | None) -> Any:
     """A storage from a pickle."""
     found = UntypedStorage.from_buffer(data)
-    return found if name is None else TypedStorage(wrap_storage=found, dtype=getattr(dtypes, name))
+    if name is None:
+        return found
+    made = TypedStorage.__new__(TypedStorage)   # not by __init__, which says that the class is deprecated
+    made.dtype, made._untyped_storage = getattr(dtypes, name), found
+    return made
 
 
 class _LegacyStorageMeta(type):
@@ -422,7 +417,6 @@ for _name, _kind in STORAGES.items():
 
 def of(tensor: Any) -> TypedStorage:
     """tensor.storage()"""
-    warn_removal()
     return TypedStorage(wrap_storage=UntypedStorage(raw(tensor.array)), dtype=tensor.dtype)
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .._engine.warn import said
+from .._engine.warn import said, warn_once
 from . import dtypes
 
 __all__ = [
@@ -138,6 +138,9 @@ def get_default_device() -> dtypes.device:
 
 def set_default_tensor_type(t: Any) -> None:
     """Old form of set_default_dtype: t is torch.FloatTensor, torch.DoubleTensor, ... or the name of one."""
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.")
     kinds = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
     found = kinds.get(name.removesuffix("Tensor"))

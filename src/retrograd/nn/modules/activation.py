@@ -93,7 +93,7 @@ class Hardtanh(Module):
         super().__init__()
         for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if value is not None:
-                warn(f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning)
+                warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
