@@ -61,6 +61,14 @@ def test_manual_seed_refuses_more_than_64_bits(seed: int) -> None:
             set_seed(seed)
 
 
+def test_a_transform_can_ask_for_a_generator_of_its_thread() -> None:
+    generator = random.thread_safe_generator()
+    random.manual_seed(0)
+    first = torch.randint(0, 10, (5,), generator=generator).tolist()
+    random.manual_seed(0)
+    assert generator is None and torch.randint(0, 10, (5,)).tolist() == first
+
+
 def test_manual_seed_converts_and_the_method_does_not() -> None:
     random.manual_seed(1.5)
     assert random.initial_seed() == 1

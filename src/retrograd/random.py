@@ -192,6 +192,11 @@ def set_rng_state(new_state: TensorBase) -> None:
     default_generator.set_state(new_state)
 
 
+def thread_safe_generator() -> Generator | None:
+    """None, with which functions take default_generator: workers of a DataLoader are processes, and have one of their own."""
+    return None
+
+
 @contextmanager
 def fork_rng(
     devices: Sequence[Any] | None = None,

@@ -196,6 +196,22 @@ def test_marks_of_functions_change_nothing(torch: Any) -> None:
 
 
 @both
+def test_the_backend_that_nobody_names_can_be_chosen(torch: Any) -> None:
+    assert torch.compiler.get_default_backend() == "inductor"
+    with pytest.raises(TypeError, match="backend must be a string or callable, got <class 'int'>"):
+        torch.compiler.set_default_backend(3)
+    torch.compiler.set_default_backend("fast")
+    try:
+        assert torch.compiler.get_default_backend() == "fast"
+        with pytest.raises(RuntimeError, match="Invalid backend: 'fast'"):
+            torch.compile(lambda x: x)
+        assert torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1)).item() == 2
+    finally:
+        torch.compiler.set_default_backend(None)
+    assert torch.compiler.get_default_backend() == "inductor"
+
+
+@both
 def test_settings_of_the_compiler_are_kept(torch: Any) -> None:
     config = importlib.import_module(f"{torch.__name__}._dynamo.config")
     assert torch._dynamo.config is config and not config.suppress_errors

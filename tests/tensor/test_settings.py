@@ -129,6 +129,29 @@ def test_assert_close_says_what_differs(pair: Any, text: str) -> None:
     testing.assert_close(a, a.clone())
 
 
+COMPARED = """
+    nn.Parameter(a), a|nn.Parameter(a), a, allow_subclasses=False|nn.Parameter(a), nn.Parameter(a), allow_subclasses=False
+    a, a.numpy()|a.numpy(), a|a.numpy(), a.numpy()|[a.numpy()], [a.numpy() + 1]|a.as_subclass(Sub), a, allow_subclasses=False
+    np.float32(1), 1.0|np.int64(1), 1|np.int64(1), 1.0|meta, a|meta, meta|meta, meta[None]|meta, a, check_device=False
+    [1.0, 2.0], a|a, 1.0|torch.tensor(1.0), 1.0|object(), object()|"a", "a"|None, a
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", [call.strip() for call in re.split(r"[|\n]", COMPARED) if call.strip()])
+def test_assert_close_takes_and_refuses_what_pytorchs_does(call: str) -> None:
+    def said(T: Any) -> str:
+        known = {"torch": T, "nn": T.nn, "np": np, "a": T.ones(2), "meta": T.ones(2, device="meta"),
+                 "Sub": type("Sub", (T.Tensor,), {}), "check": T.testing.assert_close}
+        try:
+            eval(f"check({call})", known)
+        except (AssertionError, TypeError) as e:
+            return f"{type(e).__name__}: {e}".replace("retrograd.", "torch.")
+        return "close"
+
+    assert said(torch) == said(pytest.importorskip("torch"))
+
+
 def test_a_tensor_says_where_it_is() -> None:
     a = torch.zeros(3, 2)
     assert a.get_device() == -1 and a.is_cpu and not a.is_xpu and not a.is_shared() and a.to_dense() is a

@@ -17,6 +17,4 @@ from retrograd._small_modules.storage import (
     is_storage as is_storage,
     of as of,
     raw as raw,
-    warn_removal as warn_removal,
-    warned as warned,
 )

@@ -5,6 +5,7 @@ Written by `make generate`.
 from retrograd._small_modules.testing import (
     Comparison as Comparison,
     Mismatch as Mismatch,
+    NUMBERS as NUMBERS,
     TOLERANCES as TOLERANCES,
     assert_allclose as assert_allclose,
     assert_close as assert_close,

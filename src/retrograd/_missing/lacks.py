@@ -47,7 +47,7 @@ LACKS = {
     "parallel": ("torch.distributed has collectives, groups, stores and DistributedDataParallel only", r"""
         torch\.distributed\..+|torch\.nn\.parallel\..+|
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
-        prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
+        prepare_multiprocessing_environment|is_distributed"""),
     "programs": (
         "programs are not compiled ahead of time; torch.compile records steps and replays them, torch.export and torch.jit.trace "
         "make graphs, torch.onnx.export writes feed-forward models", r"""
@@ -61,7 +61,7 @@ LACKS = {
         "torch.hub does not fetch repositories; it loads state dicts, and models of a folder: load(source=\"local\")",
         r"torch\.hub\.(list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_dispatch__; use __torch_function__", r"""
-        classes|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
+        classes|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|
         enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
     "storages": ("storages exist only for the dtypes of tensors, in this process's memory", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
@@ -75,7 +75,7 @@ LACKS = {
         torch\.utils\.(hipify|viz|serialization|show_pickle|file_baton|debug_log)|torch\.(numa|contrib|profiler|multiprocessing|nn\.backends|compiler)\..+|contrib|numa|torch\.nn\.backends|
         torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|deterministic|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
-        init_num_threads|set_anomaly_enabled|windows|package|hash_tensor|frobenius_norm|
+        init_num_threads|set_anomaly_enabled|windows|package|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
@@ -87,7 +87,7 @@ LACKS = {
         torch\.(masked|nn\.attention|nn\.modules)\..+|
         torch\.serialization\.\w+|torch\.utils\.tensorboard\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
-        make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
+        make_tensor|register_autocast|windows|rearrange|debug_unwrap|hash_tensor|enforce_grad_layout_policy"""),
 }
 
 @lru_cache(1)

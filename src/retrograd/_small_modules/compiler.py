@@ -17,8 +17,9 @@ from retrograd._missing import late_names
 from retrograd._tensor.settings import compile
 from retrograd.nn.module import Module
 
-__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
-           "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "substitute_in_graph"]
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "get_default_backend",
+           "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_default_backend", "set_stance",
+           "substitute_in_graph"]
 late_names(__name__)
 
 OPTIONS = ["python", "check", "plans"]  # ours; without "python" options are inductor's, and change nothing
@@ -27,6 +28,7 @@ compiled: weakref.WeakSet[Wrapper] = weakref.WeakSet()
 
 def maker(backend: Any, mode: str | None, options: dict[str, Any] | None, full: bool, dynamic: Any, limit: int | None) -> Any:
     """What compiles a function or a module; the errors of arguments that make no sense."""
+    backend = backends.default if backend is None else backend
     if not backends.known(backend):
         from retrograd._dynamo.exc import InvalidBackend
         raise InvalidBackend(backend)
@@ -130,6 +132,18 @@ def substitute_in_graph(original_fn: Any, *, can_constant_fold_through: bool = F
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     """Names that compile(backend=) takes, and all mean the same; exclude_tags=None adds the experimental ones."""
     return sorted(backends.names) if exclude_tags is None else list(backends.LISTED)
+
+
+def set_default_backend(backend: Any) -> None:
+    """The backend of torch.compile where it names none: a name, a function, or None for "inductor".  TypeError for others."""
+    if not (backend is None or isinstance(backend, str) or callable(backend)):
+        raise TypeError(f"backend must be a string or callable, got {type(backend)}")
+    backends.default = "inductor" if backend is None else backend
+
+
+def get_default_backend() -> Any:
+    """That of set_default_backend, "inductor" unless it was called."""
+    return backends.default
 
 
 def cudagraph_mark_step_begin() -> None:

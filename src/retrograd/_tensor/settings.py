@@ -152,7 +152,7 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-            backend: Any = "inductor", mode: str | None = None, options: Any = None, name: str | None = None,
+            backend: Any = None, mode: str | None = None, options: Any = None, name: str | None = None,
             disable: bool = False, recompile_limit: int | None = None, isolate_recompiles: bool = False,
             shapes_spec: Any = None) -> Any:
     """model, whose calls do what a recorded one did: docs/compile.md.

@@ -18,6 +18,7 @@ __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 late_names(__name__)
 TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
               "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
+NUMBERS = (int, float, complex, np.number)
 
 
 def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
@@ -29,13 +30,16 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     msg                the message, or a function of the one that would be shown
     equal_nan          True: NaN equals NaN
     check_dtype        False: dtypes may differ; check_stride=True: strides may not
-    allow_subclasses, check_device, check_layout   accepted without effect
+    check_device       False: one may be on the meta device, whose tensors have no values to compare
+    allow_subclasses   False: the types of both must be one; otherwise one of them must be derived from the other
+    check_layout       accepted without effect: all tensors are strided
+    TypeError for what cannot be compared.
     """
     if (rtol is None) != (atol is None):
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no "
                          f"{'rtol' if rtol is None else 'atol'}.")
     try:
-        Comparison(rtol, atol, equal_nan, check_dtype, check_stride).compare(actual, expected, ())
+        Comparison(rtol, atol, equal_nan, check_dtype, check_stride, check_device, allow_subclasses).compare(actual, expected, ())
     except Mismatch as e:
         text = str(e)
         error = AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
@@ -51,9 +55,11 @@ class Mismatch(Exception):
 class Comparison:
     """assert_close's arguments, and what it compares them by."""
 
-    def __init__(self, rtol: float | None, atol: float | None, equal_nan: bool, check_dtype: bool, check_stride: bool) -> None:
+    def __init__(self, rtol: float | None, atol: float | None, equal_nan: bool, check_dtype: bool, check_stride: bool,
+                 check_device: bool, allow_subclasses: bool) -> None:
         self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
         self.check_dtype, self.check_stride = check_dtype, check_stride
+        self.check_device, self.allow_subclasses = check_device, allow_subclasses
 
     def compare(self, a: Any, b: Any, at: tuple[Any, ...]) -> None:
         if isinstance(a, Sequence) and isinstance(b, Sequence) and not isinstance(a, str) and not isinstance(b, str):
@@ -75,11 +81,13 @@ class Comparison:
         elif isinstance(a, (bool, np.bool_)) and isinstance(b, (bool, np.bool_)):
             if a is not b:
                 raise told(f"Booleans mismatch: {bool(a)} is not {bool(b)}", at)
-        elif isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
+        elif isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+            a, b = (x.item() if isinstance(x, np.number) else x for x in (a, b))
             if type(a) is not type(b) and self.check_dtype:
                 raise told(f"The (d)types do not match: {type(a)} != {type(b)}.", at)
             self.numbers(a, b, *self.tolerances("int64" if isinstance(a, int) and isinstance(b, int) else "float64"), at)
-        elif isinstance(a, (TensorBase, np.ndarray)) and isinstance(b, (TensorBase, np.ndarray)):
+        elif isinstance(a, (TensorBase, np.ndarray)) and (type(a) is type(b) or self.allow_subclasses and (
+                isinstance(a, type(b)) or isinstance(b, type(a)))):
             self.arrays(a, b, at)
         else:
             raise TypeError(f"No comparison pair was able to handle inputs of type {named(a)} and {named(b)}.")
@@ -106,13 +114,18 @@ class Comparison:
 
     def arrays(self, a: Any, b: Any, at: tuple[Any, ...]) -> None:
         x, y = (t.array if isinstance(t, TensorBase) else t for t in (a, b))
+        meta = [getattr(t, "is_meta", False) for t in (a, b)]
         if x.shape != y.shape:
             raise told(f"The values for attribute 'shape' do not match: {size(x)} != {size(y)}.", at)
+        if self.check_device and meta[0] != meta[1]:
+            raise told(f"The values for attribute 'device' do not match: {a.device} != {b.device}.", at)
         if self.check_dtype and x.dtype != y.dtype:
             raise told(f"The values for attribute 'dtype' do not match: {dtypes.of(x.dtype)} != {dtypes.of(y.dtype)}.", at)
         if self.check_stride and x.strides != y.strides:
             strides = [tuple(s // v.itemsize for s in v.strides) for v in (x, y)]
             raise told(f"The values for attribute 'stride()' do not match: {strides[0]} != {strides[1]}.", at)
+        if any(meta):
+            return
         rtol, atol = self.tolerances(x.dtype.name, y.dtype.name)
         dtype = promote_types(x.dtype, y.dtype)
         own = dtype
