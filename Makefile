@@ -53,11 +53,10 @@ DEMO := .venv-demo/.built-$(RETROGRAD_PURE)-$(call sum,pyproject.toml setup.py s
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# The wheel is compiled beside lint and the tests of the pure build; the compiled build's take all processors, whatever -j says.
-# tests/conftest.py says what is run once; test-pure and core-pure by themselves run all.
+# The wheel is compiled while PyTorch is installed, and beside lint and the tests of the pure build; the compiled build's take all
+# processors, whatever -j says.  tests/conftest.py says what is run once; test-pure and core-pure by themselves run all.
 test:
-	@$(MAKE) $(ORACLE)
-	@$(MAKE) -j2 $(WHEEL) lint test-pure ONLY=--both-builds
+	@$(MAKE) -j3 $(WHEEL) lint test-pure ONLY=--both-builds
 	@$(MAKE) test-compiled
 
 test-core:
@@ -159,7 +158,9 @@ $(CORE): | $(PURE)
 
 $(ORACLE): $(CORE)
 	rm -f .venv/.oracle-*
-	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev,oracle,docs]'
+	$(PURE) -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+	    print(*extras["oracle"], *extras["docs"], sep="\n")' > .venv/oracle-requires.txt
+	$(PIP) install -qq -r .venv/oracle-requires.txt
 	touch $@
 
 $(BUILT): $(CORE)
