@@ -92,7 +92,7 @@ def long(n: int) -> int:
     """n; ValueError when it takes more than 64 bits."""
     if not -2**63 <= n < 2**63:
         raise ValueError("Overflow when unpacking long long")
-    return n
+    return int(n)                               # compiled code takes no NumPy ints
 
 
 def dim_of(dim: Any, ndim: int) -> int:
@@ -102,15 +102,15 @@ def dim_of(dim: Any, ndim: int) -> int:
         if not -2**63 <= dim < 2**63:
             raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    at: int = dim + n if dim < 0 else dim
-    return at
+    at = dim + n if dim < 0 else dim
+    return int(at)
 
 
 def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     """None (all dims), a number or several, as sorted non-negative numbers; RuntimeError when one comes twice."""
     if dim is None:
         return tuple(range(ndim))
-    if isinstance(dim, int):
+    if isinstance(dim, (int, np.integer)):
         at = dim_of(dim, ndim)
         return (at,) if ndim else ()
     found = [dim_of(d, ndim) for d in dim]

@@ -21,7 +21,7 @@ from .fromdata import check_room
 
 def several(value: Any, dims: int, name: str) -> tuple[int, ...]:
     """One number for every dim, or one each."""
-    found = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    found = (int(value),) if isinstance(value, (int, np.integer)) else tuple(int(v) for v in value)
     if len(found) == 1:
         return found * dims
     if len(found) != dims:
@@ -350,7 +350,7 @@ def conv_transpose3d(
 # Sliding blocks
 
 def pair(value: Any, name: str) -> tuple[int, int]:
-    found = (value, value) if isinstance(value, int) else tuple(int(v) for v in value)
+    found = (int(value), int(value)) if isinstance(value, (int, np.integer)) else tuple(int(v) for v in value)
     if len(found) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(found)}")
     return found

@@ -80,7 +80,7 @@ def maxima(dims: int, input: Any, kernel_size: Any, output_size: Any, output_rat
 
 
 def several(value: Any, dims: int, name: str, argument: str) -> tuple[int, ...]:
-    found = (value,) * dims if isinstance(value, int) else tuple(int(v) for v in value)
+    found = (int(value),) * dims if hasattr(value, "__index__") else tuple(int(v) for v in value)
     if len(found) != dims:
         raise RuntimeError(
             f"{name}: {argument} must either be a single Int or tuple of {'Ints' if dims == 2 else 'three Ints'}")

@@ -242,15 +242,14 @@ class Form:
                     raise TypeError(f"expected Tensor as element {e.at} in argument {i}, but got {word}") from None
                 except Unfit as e:
                     if self.varargs and at == 0 and not key and is_index(args[0]):
-                        unpack(name, p, args)
-                        return new_args, new_kwargs
+                        return [*unpack(name, p, args)], new_kwargs
                     if not tell:
                         return None
                     if self.varargs and not key and len(args) > 1:
                         raise too_many(name, self, len(args)) from None
                     raise wrong(name, p, value, 0 if key else at + 1, e.at) from None
             if p.listed and p.kind == "int" and isinstance(fitted, (tuple, list)):
-                unpack(name, p, fitted)
+                fitted = unpack(name, p, fitted)
             if key:
                 left -= 1
                 if fitted is not value:
@@ -284,8 +283,8 @@ NOT_PINNED = ("pin_memory=True requires a CUDA or other accelerator backend; no 
               "system.")
 
 
-def unpack(name: str, p: Param, values: Any) -> None:
-    """TypeError for an element of a list of ints that is none, or takes more than 64 bits."""
+def unpack(name: str, p: Param, values: Any) -> Any:
+    """values with NumPy's ints and tensors of one as ints; TypeError for an element that is none, or takes more than 64 bits."""
     for i, v in enumerate(values):
         if type(v) is int and not -2**63 <= v < 2**63:
             raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error \"{OVERFLOW}\"")
@@ -293,6 +292,7 @@ def unpack(name: str, p: Param, values: Any) -> None:
                 isinstance(v, TensorBase) and not is_index(v))):
             raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
                             f'"type must be {p.word},but got {dtypes.typename(v)}"')
+    return values if all(type(v) is int for v in values) else [operator.index(v) for v in values]
 
 
 def too_many(name: str, form: Form, count: int) -> TypeError:

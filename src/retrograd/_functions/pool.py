@@ -25,7 +25,7 @@ AXES = {2: "HW", 3: "THW"}
 
 
 def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
-    found = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    found = (int(value),) if isinstance(value, (int, np.integer)) else tuple(int(v) for v in value)
     for n in found:
         long(n)
     if len(found) == 1:
@@ -214,7 +214,7 @@ def one_length(x: Any, size: Any, function: str) -> int:
 
 
 def single(value: Any, name: str) -> int:
-    if isinstance(value, int):
+    if hasattr(value, "__index__"):
         return long(value)
     found = tuple(value)
     if len(found) != 1:
@@ -225,7 +225,7 @@ def single(value: Any, name: str) -> int:
 
 
 def one(value: Any, name: str, function: str = "max_pool1d") -> int:
-    if isinstance(value, int):
+    if hasattr(value, "__index__"):
         return long(value)
     found = tuple(value)
     if len(found) != 1:

@@ -71,7 +71,8 @@ def stft(
         lead = (1,) * (3 - x.array.ndim)
         x = padded(x.reshape(lead + tuple(x.array.shape)), extra, pad_mode)
         x = x.reshape(x.array.shape[len(lead):])
-    fitted("stft", STFT, (x, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window), {})
+    given = x, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+    n_fft, hop_length, win_length = fitted("stft", STFT, given, {})[0][1:4]
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     if return_complex is None and x.array.dtype.kind != "c" and (window is None or window.array.dtype.kind != "c"):

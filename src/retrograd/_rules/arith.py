@@ -630,8 +630,8 @@ def reciprocal_(x: TensorBase) -> TensorBase:
 
 
 def pow(a: Value, b: Value) -> Value:
-    if isinstance(a, np.generic):                   # arithmetic of 0-dim arrays makes scalars
-        a = np.asarray(a)
+    if isinstance(a, np.generic):                   # a number beside a tensor, else what arithmetic of 0-dim arrays made
+        a = a.item() if isinstance(b, TensorBase) else np.asarray(a)
     try:
         if not isinstance(b, (TensorBase, np.ndarray, np.generic)):
             return PowBackward0(b).run(a)

@@ -662,7 +662,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return self.flip(0) if self.array.ndim else self
 
     def __contains__(self, element: Any) -> bool:
-        if not isinstance(element, (TensorBase, bool, int, float, complex)):
+        if not isinstance(element, (TensorBase, bool, int, float, complex, np.number)):
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
         return bool((self == element).array.any())
