@@ -56,7 +56,17 @@ for what in (
         "line.get_group() is d.group.WORLD",
         "hash(line) == hash(init_device_mesh('cpu', (n,)))", "init_device_mesh('cpu', (n,)) == line", "named == line",
         "ddp(square)", "ddp(line)",
-        "ddp(square['dp'])", "ddp(line, d.group.WORLD)"):
+        "ddp(square['dp'])", "ddp(line, d.group.WORLD)",
+        "DeviceMesh.from_group(square.get_group('tp'), 'cpu')", "DeviceMesh.from_group(d.group.WORLD, 'cpu') == line",
+        "DeviceMesh.from_group(d.group.WORLD, 'cpu', mesh_dim_names=('dp',))['dp'].get_local_rank()",
+        "DeviceMesh.from_group(d.group.WORLD, 'cpu', [0])", "DeviceMesh.from_group([], 'cpu')",
+        "DeviceMesh.from_group(square.get_all_groups(), 'cpu')",
+        "DeviceMesh.from_group(square.get_all_groups(), 'cpu', square.mesh)",
+        "DeviceMesh.from_group(square.get_all_groups(), 'cpu', [0], mesh_dim_names=('a', 'b'))",
+        "DeviceMesh.from_group(square.get_all_groups(), 'cpu', square.mesh, mesh_dim_names=('dp', 'tp')) == square",
+        "[of(one) for one in DeviceMesh.from_group(square.get_all_groups(), 'cpu', square.mesh.tolist(), "
+        "mesh_dim_names=('dp', 'tp')).get_all_groups()]",
+        "square.__enter__() is square, square.__exit__(None, None, None)"):
     say(what, what, globals())
 x = torch.full((2,), float(r))
 d.all_reduce(x, group=square.get_group("tp"))

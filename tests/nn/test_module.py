@@ -515,3 +515,25 @@ def test_load_state_dict_leaves_nothing_for_the_collector() -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("what", [
+    *(f"nn.{module}.{name}()" for name in ("cuda", "xpu", "ipu", "mtia") for module in ("Linear(1, 1)", "ReLU()")),
+    "torch.ones(1).to('xpu')", "torch.ones(1).to('maia')", "packed.cuda()", "packed.pin_memory()",
+    "nn.LSTM(2, 3, 2, proj_size=1, bidirectional=True).get_expected_hidden_size(torch.ones(4, 5, 2), None)",
+    "nn.GRU(2, 3, batch_first=True).get_expected_hidden_size(torch.ones(4, 5, 2), None)",
+    "nn.RNN(2, 3).get_expected_hidden_size(torch.ones(4, 2), torch.tensor([3, 1]))",
+    "attention.merge_masks(None, None, query)", "attention.merge_masks(None, torch.ones(2, 3), query)",
+    "attention.merge_masks(torch.ones(3, 3), None, query)",
+    "attention.merge_masks(torch.ones(4, 3, 3), torch.ones(2, 3), query)"])
+def test_methods_for_other_devices_and_of_layers_answer_as_pytorchs(what: str) -> None:
+    def answer(engine: Any) -> str:
+        names = {"torch": engine, "nn": engine.nn, "packed": engine.nn.utils.rnn.pack_sequence([engine.ones(2)]),
+                 "attention": engine.nn.MultiheadAttention(8, 2), "query": engine.ones(2, 3, 8)}
+        try:
+            return str(eval(what, names))
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error).splitlines()[0].partition('. Ensure you have')[0]}"
+
+    assert answer(torch) == answer(pytest.importorskip("torch"))

@@ -58,6 +58,13 @@ def test_a_storage_keeps_its_length() -> None:
         s.resize_(16)
 
 
+def test_memory_that_others_see_stays_and_other_memory_does_not_move() -> None:
+    t = torch.ones(2).share_memory_()
+    assert t.untyped_storage().share_memory_() == t.untyped_storage()
+    with pytest.raises(RuntimeError, match="Share its tensor"):
+        torch.ones(2).untyped_storage().share_memory_()
+
+
 def test_the_classes_name_their_dtype() -> None:
     assert torch.LongStorage([1, 2]).dtype is torch.int64 and torch.FloatStorage(3).nbytes() == 12
     assert isinstance(typed(torch.ones(2)), torch.FloatStorage) and not isinstance(typed(torch.ones(2)), torch.LongStorage)
@@ -86,6 +93,8 @@ SAME = """
     torch.empty(2).set_(t.view(2, 2).t(), 0, (2,))|torch.ones(2, requires_grad=True).set_(t)|len(t.storage())|t.storage().size()
     t.storage().element_size()|t.untyped_storage().element_size()|t.storage().is_shared()|t.untyped_storage().device
     torch.FloatStorage.from_buffer(b"abcdefgh", "little").tolist()|torch.is_storage(5)|t.untyped_storage().pin_memory()
+    t.storage().complex_float().tolist()|t.untyped_storage().complex_double().tolist()|t.clone().share_memory_().storage().is_shared()
+    t.storage().to(device="cpu").tolist()|t.clone().share_memory_().storage().share_memory_().tolist()
 """
 
 

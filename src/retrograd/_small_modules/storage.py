@@ -15,6 +15,7 @@ from retrograd._engine.tensor import wrap
 from retrograd._engine.views import address
 from retrograd._engine.warn import warn_once
 from retrograd._functions.parsing import StorageBase
+from retrograd._functions.shared import block_of
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
 from retrograd._tensor.owner import owner
@@ -63,8 +64,20 @@ class _StorageBase(StorageBase):
     _cdata = property(data_ptr)
 
     def is_shared(self) -> bool:
-        """False: the memory is this process's own."""
-        return False
+        """Does the memory lie where other processes see it?"""
+        return block_of(self._bytes()) is not None
+
+    def share_memory_(self) -> Any:
+        """Itself, where it is_shared(); otherwise RuntimeError, as tensors that show it would not move along."""
+        if not self.is_shared():
+            raise RuntimeError("share_memory_(): the memory of a storage cannot move. Share its tensor, tensor.share_memory_(), "
+                               "and take that one's storage.")
+        return self
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> Any:
+        """Itself, on the CPU."""
+        dtypes.check_device(device)
+        return self
 
     def is_pinned(self, device: Any = None) -> bool:
         """False: pinned memory is for GPUs."""
@@ -124,7 +137,7 @@ class _StorageBase(StorageBase):
 def converter(name: str) -> Any:
     """The method .float(), .long(), ..."""
     def convert(self: Any) -> Any:
-        return self._to(getattr(dtypes, name))
+        return self._to(dtypes.named(name))
     convert.__name__, convert.__qualname__ = name, f"_StorageBase.{name}"
     convert.__doc__ = f"A TypedStorage of the numbers in {name}."
     return convert
@@ -132,7 +145,7 @@ def converter(name: str) -> Any:
 
 for _name in ("double", "float", "half", "bfloat16", "long", "int", "short", "bool"):
     setattr(_StorageBase, _name, converter(_name))
-for _name, _kind in (("char", "int8"), ("byte", "uint8")):
+for _name, _kind in (("char", "int8"), ("byte", "uint8"), ("complex_float", "complex64"), ("complex_double", "complex128")):
     setattr(_StorageBase, _name, converter(_kind))
 
 

@@ -533,13 +533,11 @@ def check_device(d: object) -> None:
         ours = (
             f"retrograd computes on the CPU and has no device '{found}'. Leave device= out, or choose it with "
             "device = 'cuda' if torch.cuda.is_available() else 'cpu', which is 'cpu' here.")
-        if found.type == "cuda":
-            raise AssertionError("Torch not compiled with CUDA enabled\n" + ours)
-        if found.type == "mps":
-            raise RuntimeError("PyTorch is not linked with support for mps devices\n" + ours)
         if found.type == "meta":
             raise OnMeta(f"this function makes no tensors on device='{found}'")
-        raise RuntimeError(ours)
+        if found.type in ("cuda", "xpu", "mtia"):
+            raise AssertionError(f"Torch not compiled with {found.type.upper()} enabled\n{ours}")
+        raise RuntimeError(f"PyTorch is not linked with support for {found.type} devices\n{ours}")
 
 
 class _Constant:

@@ -11,7 +11,7 @@ from .._engine.tensor import wrap
 from .._missing import late_names
 from .._tensor.dtypes import check_device
 from .groups import get_rank, get_world_size, init_process_group, is_initialized, new_group
-from .process_group import found
+from .process_group import ProcessGroup, found
 
 late_names(__name__)
 __all__ = ["DeviceMesh", "init_device_mesh"]
@@ -37,8 +37,39 @@ class DeviceMesh:
         if len({*ranks.flat}) < ranks.size or not all(0 <= rank < get_world_size() for rank in ranks.flat):
             raise ValueError(f"DeviceMesh: ranks from 0 to {get_world_size() - 1}, each at most once, were expected, "
                              f"got {ranks.tolist()}")
-        strides = tuple(prod(ranks.shape[i + 1:]) for i in range(ranks.ndim))
-        self._set(device_type, ranks, strides, mesh_dim_names, [self._group(ranks, dim) for dim in range(ranks.ndim)])
+        self._set(device_type, ranks, strides_of(ranks), mesh_dim_names, [self._group(ranks, dim) for dim in range(ranks.ndim)])
+
+    @staticmethod
+    def from_group(group: Any, device_type: str, mesh: Any = None, *,
+                   mesh_dim_names: Sequence[str] | None = None) -> DeviceMesh:
+        """The mesh of groups that exist.
+
+        group           one, whose ranks are the mesh, or a list of this rank's group in each dimension
+        device_type     "cpu"
+        mesh            the array of ranks, which a list of groups needs
+        mesh_dim_names  of the dimensions, which a list of groups needs
+        ValueError where these are missing or contradict the groups.
+        """
+        check_device(device_type)
+        given = None if mesh is None else np.array(getattr(mesh, "array", mesh), np.int32)
+        if isinstance(group, ProcessGroup):
+            if given is not None and given.tolist() != group.ranks:
+                raise ValueError(f"Invalid mesh {mesh} for ProcessGroup with ranks {group.ranks}")
+            groups, given = [group], np.array(group.ranks, np.int32)
+        else:
+            groups = list(group)
+            if not groups:
+                raise ValueError("Expects at least one ProcessGroup to be passed")
+            if given is None:
+                raise ValueError("Must pass mesh if passing multiple ProcessGroups")
+            if mesh_dim_names is None:
+                raise ValueError("Must pass mesh_dim_names if passing multiple ProcessGroups")
+            if given.ndim != len(groups):
+                raise ValueError(f"Expects mesh with ndim equal to number of ProcessGroups but got mesh {given.tolist()} and "
+                                 f"{len(groups)} ProcessGroups")
+        made = DeviceMesh.__new__(DeviceMesh)
+        made._set(device_type, given, strides_of(given), mesh_dim_names, groups)
+        return made
 
     def _set(self, device_type: str, ranks: Any, strides: tuple[int, ...], names: Sequence[str] | None,
              groups: list[Any]) -> None:
@@ -131,6 +162,12 @@ class DeviceMesh:
                   tuple(self._strides[i] for i in dims), names, [self._groups[i] for i in dims])
         return made
 
+    def __enter__(self) -> DeviceMesh:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
     def _key(self) -> tuple[Any, ...]:
         return self.device_type, self.shape, self._strides, tuple(self._ranks.flat), self.mesh_dim_names
 
@@ -144,6 +181,11 @@ class DeviceMesh:
         named = None if self.mesh_dim_names is None else zip(self.mesh_dim_names, self.shape, strict=True)
         shape = f"{self.shape}" if named is None else f"({', '.join(f'{name}={n}' for name, n in named)})"
         return f"DeviceMesh({shape}, '{self.device_type}', stride={self._strides})"
+
+
+def strides_of(ranks: Any) -> tuple[int, ...]:
+    """Those of a mesh of its own, in ranks."""
+    return tuple(prod(ranks.shape[i + 1:]) for i in range(ranks.ndim))
 
 
 def init_device_mesh(device_type: str, mesh_shape: Sequence[int], *, mesh_dim_names: Sequence[str] | None = None,

@@ -478,9 +478,20 @@ class Module(Calls, State):
         return self
 
     def cuda(self: Self, device: Any = None) -> Self:
-        """AssertionError, whatever the device: there is no GPU here."""
-        dtypes.check_device("cuda")
-        return self
+        """AssertionError, unless it has no tensors: there is no GPU here."""
+        return self._apply(lambda t: t.to("cuda"))
+
+    def xpu(self: Self, device: Any = None) -> Self:
+        """AssertionError, unless it has no tensors."""
+        return self._apply(lambda t: t.to("xpu"))
+
+    def mtia(self: Self, device: Any = None) -> Self:
+        """AssertionError, unless it has no tensors."""
+        return self._apply(lambda t: t.to("mtia"))
+
+    def ipu(self: Self, device: Any = None) -> Self:
+        """RuntimeError, unless it has no tensors."""
+        return self._apply(lambda t: t.to("ipu"))
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
         """Give every parameter and buffer uninitialized memory on `device`."""

@@ -245,6 +245,19 @@ class MultiheadAttention(Module):
         """Masks for one more key, which every query may attend to."""
         return (None if mask is None else F.pad(mask, (0, 1)), None if padding is None else F.pad(padding, (0, 1)))
 
+    def merge_masks(self, attn_mask: Any, key_padding_mask: Any, query: Any) -> tuple[Any, int | None]:
+        """The sum of both masks, (N, H, T, T), and which there were: None, 1 for padding alone, or 2.  query (N, T, E)"""
+        if attn_mask is None:
+            return key_padding_mask, None if key_padding_mask is None else 1
+        batch, steps, _ = query.shape
+        if attn_mask.dim() == 3:
+            mask = attn_mask.view(batch, -1, steps, steps)
+        else:
+            mask = attn_mask.view(1, 1, steps, steps).expand(batch, self.num_heads, -1, -1)
+        if key_padding_mask is not None:
+            mask = mask + key_padding_mask.view(batch, 1, 1, steps).expand(-1, self.num_heads, -1, -1)
+        return mask, 2
+
     def _check_dims(self, query: Any, key: Any, value: Any, padding: Any, mask: Any) -> bool:
         """Is there a batch dimension?  AssertionError if the arguments disagree."""
         dims = query.dim()

@@ -290,10 +290,14 @@ class RNNBase(Module):
         if hx.size() != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
+    def get_expected_hidden_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
+        """The shape of a state for this input, (layers, B, H)."""
+        return self._expected(self._batch(input, batch_sizes))
+
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any) -> None:
         """RuntimeError when input or state have the wrong shape."""
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden, self._expected(self._batch(input, batch_sizes)))
+        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
     def _batch(self, input: Any, batch_sizes: Any) -> int:
         if batch_sizes is not None:
@@ -444,7 +448,7 @@ class LSTM(RNNBase):
 
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any) -> None:
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden[0], self._expected(self._batch(input, batch_sizes)),
+        self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes),
                                "Expected hidden[0] size {}, got {}")
         self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes),
                                "Expected hidden[1] size {}, got {}")

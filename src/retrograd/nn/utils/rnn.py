@@ -92,6 +92,14 @@ class PackedSequence(_Fields):
         """to(...) on the CPU: where everything is."""
         return self.to(*args, **kwargs)
 
+    def cuda(self, *args: Any, **kwargs: Any) -> Any:
+        """AssertionError: there is no GPU."""
+        return self.to(*args, **{**kwargs, "device": "cuda"})
+
+    def pin_memory(self) -> Any:
+        """RuntimeError: there is no accelerator."""
+        return type(self)(self.data.pin_memory(), self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
     @property
     def is_cuda(self) -> bool:
         """False."""
