@@ -547,7 +547,26 @@ def _source(generator: Generator | None) -> Generator:
     source = default_generator if generator is None else generator
     if type(source) is not Generator:
         raise TypeError(f"argument 'generator' must be torch._C.Generator, not {typename(source)}")
+    if _here.refused:
+        raise RuntimeError(_here.refused)
     return source
+
+
+class _Here(threading.local):
+    refused = ""                                # why nothing may be drawn in this thread
+
+
+_here = _Here()
+
+
+@contextmanager
+def refused(why: str) -> Iterator[None]:
+    """Context: draws raise RuntimeError(why)."""
+    before, _here.refused = _here.refused, why
+    try:
+        yield
+    finally:
+        _here.refused = before
 
 
 def _draw(generator: Generator | None, draw: Callable[[Any], Any]) -> Any:

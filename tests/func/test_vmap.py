@@ -50,11 +50,13 @@ def test_the_function_is_called_once_with_the_shape_of_a_sample() -> None:
     assert seen[1:] == [(4,)] * 3
 
 
-def test_jacfwd_calls_a_function_of_tensors_that_require_grad_once() -> None:
+def test_jacfwd_calls_a_function_once() -> None:
     W = numbers(torch, 4, 5).requires_grad_()
     seen, f = calls_of(lambda x: torch.tanh(W @ x))
     J = jacfwd(f)(numbers(torch, 5, salt=1))
     assert seen == [(5,)]
+    seen, f = calls_of(lambda x: x.tolist() and x * 2)
+    assert jacfwd(f)(torch.ones(6)).tolist() == (2 * torch.eye(6)).tolist() and seen == [(6,)]
     J.pow(2).sum().backward()
     assert W.grad is not None and W.grad.abs().sum() > 0
 
@@ -272,6 +274,17 @@ def test_randomness_is_of_the_kind_asked_for() -> None:
         assert not bool((vmap(f, randomness="different")(x) == same[0]).all())
         with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
             vmap(f)(x)
+
+
+def test_jacfwd_refuses_draws_before_they_are_made() -> None:
+    x, state, reached = torch.ones(3), torch.get_rng_state(), []
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        torch.func.jacfwd(lambda v: reached.append(F.dropout(v)) or v)(x)
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        torch.func.jacfwd(lambda v: v * torch.randn(3, generator=torch.Generator()))(x)
+    assert not reached and torch.equal(torch.get_rng_state(), state)
+    kept = torch.func.jacfwd(lambda v: F.dropout(v), randomness="same")(x).diagonal()
+    assert set(kept.tolist()) <= {0.0, 2.0}
 
 
 class Cubed(torch.autograd.Function):

@@ -9,28 +9,31 @@ are whole values, in which each level of vmap has a dim (NOTE [Batches]); only t
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from itertools import count
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from .._engine.op import attach, edge
 from .._engine.scopes import Recording, Transformed
 from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
-from .._functions import arange, cat, ones_like, zeros_like
+from .._functions import cat, ones_like, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import FORWARD, PUSHING, Function
 from ..autograd.grad_mode import is_grad_enabled
+from ..random import refused
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
 from ..utils.hooks import look
-from ._batching import RULES
-from ._batching.level import Level, aside, inside, levels, lowered, raised, sample_of
-from ._maps import Draws
+from ._batching.draws import REFUSED
+from ._batching.level import Level, aside, levels, lowered, raised
+from ._maps import check_randomness
 from ._trees import stars
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
@@ -175,14 +178,11 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
 def by_columns(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool, randomness: str,
                real: bool = True) -> Any:
     """jacfwd's result; real: RuntimeError for complex outputs."""
-    found = _all_columns(func, args, argnums, has_aux, randomness)
-    if found is not None:
-        return found
-    draws = Draws(randomness)
-    call = _Call(func, args, argnums, has_aux, JVP)
+    check_randomness(randomness)
+    with refused(REFUSED) if randomness == "error" else nullcontext():
+        call = _Call(func, args, argnums, has_aux, JVP)
     if real:
         refuse_complex("jacfwd", call.outputs, "outputs")
-    draws.check()
     with aside():
         try:
             pushed, columns = _Pushed(call), []
@@ -277,10 +277,10 @@ class _Level:
 
     def units(self, x: Any, start: int, count: int) -> Any:
         """For these elements of a sample of x a row each: 1 there and 0 elsewhere."""
-        rows = arange(count)
-        units = x.new_zeros((count, prod(self.lead), prod(self.rest(x))))
+        rows = np.arange(count)
+        units = np.zeros((count, prod(self.lead), prod(self.rest(x))), x.array.dtype)
         units[rows, :, rows + start] = 1
-        return units.view(count, *x.shape)
+        return wrap(units.reshape(count, *x.shape))
 
     def alias(self, x: Any) -> Any:
         """x, to be differentiated at: a whole value."""
@@ -565,51 +565,6 @@ def _rows(call: _Call, y: Any, most: int | None) -> list[list[Any]]:
 
 
 UNITS = 1 << 20                                                 # elements of the vectors of a block
-
-
-def _all_columns(func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, randomness: str) -> Any:
-    """jacfwd's result by one call of func, for as many copies of its arguments as they have elements; None where it has to be
-    computed column by column: func reads values, an argument requires grad, or copies would not pay.
-    """
-    chosen = _places(argnums, len(args))
-    values = flatten(tuple(args[i] for i in chosen))[0]
-    columns = sum(x.array.size for x in values if isinstance(x, TensorBase))
-    if randomness != "error" or not FEWEST <= columns <= MOST or any(wants_grad(x) for x in values if isinstance(x, TensorBase)):
-        return None
-    level = Level(columns, randomness, RULES)
-    try:
-        with warnings.catch_warnings(), inside(level):
-            warnings.filterwarnings("error", "There is a performance drop")
-            call = _Call(func, args, argnums, has_aux, JVP)
-            with _Recording(), aside():
-                at, tangents = len(call.level.lead), []
-                start = 0
-                for x in call.inputs:
-                    shape = call.level.rest(x)
-                    size = prod(shape)
-                    one = x.new_zeros((columns, size))
-                    one[start:start + size].fill_diagonal_(1)
-                    start += size
-                    tangents.append(one.view(columns, *shape).expand(x.shape))
-                pushed = _Pushed(call)(tangents, False)
-                table, outer = [], call.level.levels[:-1]
-                for y in pushed:
-                    whole, start, parts = y.movedim(at - 1, -1), 0, []
-                    for x in call.inputs:
-                        shape = call.level.rest(x)
-                        part = whole.narrow(-1, start, prod(shape)).reshape(whole.shape[:-1] + shape)
-                        start += prod(shape)
-                        parts.append(raised(part if call.level.outside(part) else part.detach(), outer))
-                    tree = unflatten(parts, call.in_spec)
-                    table.append(tree if isinstance(argnums, tuple) else tree[0])
-                aux = sample_of(level, call.aux, 0)
-    except (RuntimeError, NotImplementedError, UserWarning):
-        return None
-    out = unflatten(table, call.out_spec)
-    return (out, aux) if has_aux else out
-
-
-FEWEST, MOST = 4, 4096                                          # columns that are computed at once
 
 
 def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bool) -> Any:

@@ -5,9 +5,6 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-import numpy as np
-
-from .. import random
 from .._engine.tensor import TensorBase
 from .._functions import cat
 from ..utils._pytree import TreeSpec
@@ -86,29 +83,6 @@ def _mapped(
         whole = level.lift(value)
         out.append(whole.movedim(0, place) if place else whole)
     return unflatten(out, form)
-
-
-class Draws:
-    """What a function that is called once for each sample may draw."""
-
-    def __init__(self, randomness: str) -> None:
-        check_randomness(randomness)
-        self.randomness = randomness
-        self.state = None if randomness == "different" else random.get_rng_state()
-
-    def before(self, i: int) -> None:
-        """The same numbers for sample i as for those before."""
-        if i and self.randomness == "same":
-            random.set_rng_state(self.state)  # type: ignore[arg-type]
-
-    def check(self) -> None:
-        """RuntimeError if something was drawn and must not have been; the generator is then as it was."""
-        state = self.state
-        if self.randomness == "error" and state is not None and not np.array_equal(state.array, random.get_rng_state().array):
-            random.set_rng_state(state)
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-                "randomness flags on vmap or perform the randomness operation out of vmap")
 
 
 def check_randomness(randomness: str) -> None:
