@@ -145,7 +145,13 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _caster(name: str, dtype: Any) -> Any:
     def method(input: Any, *, memory_format: Any = None) -> Any:
-        return to(input, dtype) if memory_format is None else to(input, dtype, memory_format=memory_format)
+        if memory_format is not None:
+            return to(input, dtype, memory_format=memory_format)
+        have, want = input.array.dtype, dtypes.to_numpy(dtype, "to")
+        if want == have:
+            return input
+        warn_discarded(have, want)
+        return cast.cast(input, want)
     method.__name__ = name
     method.__doc__ = f"In {dtype.name}{' (package ml_dtypes)' if name == 'bfloat16' else ''}."
     return method

@@ -30,6 +30,8 @@ from .arguments import kernel as kernel_for
 from .fromdata import check_room
 from .shape import reshaped
 
+INT64 = np.dtype(np.int64)
+
 quick_bounds = kernel("bounds")
 quick_one_hot = kernel("one_hot")
 
@@ -260,12 +262,25 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     return op.run(input)
 
 
+def plain(a: Any, i: Any, b: Any) -> bool:
+    """Are these vectors of floats, positions in it and as many floats?  Then nothing else can be wrong with them."""
+    return bool(a.ndim == i.ndim == b.ndim == 1 and a.dtype is b.dtype and a.dtype.kind == "f" and i.dtype is INT64
+                and 0 < i.size == b.size and not outside(i, a.size))
+
+
 def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_",
           exclude: bool | None = None, inplace: bool = False) -> tuple[Any, Any]:
     """exclude: whether index_reduce leaves out what is there; None for index_add."""
-    at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_add", "index", 2).array
     b = tensor(source, "index_add", "source", 3)
+    if exclude is None and dim == 0 and type(alpha) is int and alpha == 1 and plain(x.array, i, b.array):
+        if inplace:
+            separate(x, index, b, once=True)
+        op = ops.IndexAddBackward0(0, i, 1)
+        if recording(b):
+            watch(op, index)
+        return op, b
+    at = dim_of(dim, x.array.ndim)
     if i.ndim > 1:
         raise IndexError(
             f"{name}(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
