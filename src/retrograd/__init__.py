@@ -149,6 +149,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from ._tensor.streams import Event as Event
     from ._tensor.streams import Stream as Stream
     from .utils.dlpack import to_dlpack as to_dlpack
+    from ._tensor.script_types import *  # noqa: F403
 
 _late_names(
     __name__, lazy=("_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler",
@@ -159,6 +160,10 @@ _late_names(
                     "torch_version", "types", "xpu"),
     also={**{_name: _partial(_function, _name) for _name in _LATER},
           **{_name: _partial(_of, "_tensor.streams", _name) for _name in ("Event", "Stream")},
+          **{_name: _partial(_of, "_tensor.script_types", _name) for _name in (
+              "AnyType", "BoolType", "ComplexType", "DeviceObjType", "DictType", "FloatType", "IntType", "ListType", "NoneType",
+              "NumberType", "OptionalType", "PyObjectType", "StreamObjType", "StringType", "SymBoolType", "SymIntType",
+              "TensorType", "TupleType", "Type")},
           "Future": _partial(_of, "futures", "Future"), "ScriptModule": _partial(_of, "jit", "ScriptModule"),
           "ops": _partial(_of, "_ops", "ops"),
           "vmap": _partial(_of, "func", "vmap"),

@@ -168,7 +168,7 @@ GENERAL: tuple[str, ...] = (
     "Inside torch.func.grad, vjp and similar transforms, tensors are plain Tensors, not GradTrackingTensor; inside "
     "vmap they are of a subclass of Tensor",
     "Graphs of torch.export, make_fx and torch.jit.trace call functions of torch, not operators of aten, and cannot "
-    "hold derivatives, torch.while_loop and draws from a generator of its own; their files have a format of their own. "
+    "hold derivatives and draws from a generator of its own; their files have a format of their own. "
     "Sizes that export leaves open are tried in ten other sizes, not proven; a trace fixes a float divided by a size "
     "(`1.0 / x.shape[0]`) without a warning. A "
     "FakeTensorMode makes no symbolic sizes, whatever its shape_env, and knows the value of torch.tensor(number) only",

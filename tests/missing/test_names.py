@@ -146,6 +146,16 @@ CALLS = """
     torch.distributions.utils._sum_rightmost(torch.ones(2, 3), 1)|torch.distributions.utils._sum_rightmost(i, 0)
     torch.distributions.utils._standard_normal((2, 3), torch.float64, "cpu").shape|torch._C._get_tracing_state()
     torch.distributions.multivariate_normal._precision_to_scale_tril(torch.tensor([[2., 1.], [1., 3.]]))
+    torch.distributions.transforms._clipped_sigmoid(torch.tensor([-200., 0., 200.]))
+    torch.distributions.multivariate_normal._batch_mv(torch.ones(2, 1, 3, 3), torch.arange(6.).view(2, 3))
+    torch.distributions.multivariate_normal._batch_mahalanobis(torch.eye(2) * 2, torch.arange(6.).view(3, 2))
+    torch.distributions.multivariate_normal._batch_mahalanobis(torch.ones(3, 1, 1, 1), torch.arange(12.).view(2, 3, 2, 1))
+    torch.distributions.lowrank_multivariate_normal._batch_capacitance_tril(torch.ones(3, 2), torch.ones(3))
+    torch.distributions.lowrank_multivariate_normal._batch_lowrank_logdet(torch.ones(3, 1), torch.ones(3), torch.eye(1) * 2)
+    torch.distributions.lowrank_multivariate_normal._batch_lowrank_mahalanobis(*map(torch.ones, ((3, 1), 3, 3, (1, 1))))
+    torch.utils.data._utils.collate.collate_tensor_fn([torch.ones(2), torch.zeros(2)], collate_fn_map=None)
+    torch.utils.data._utils.collate.np_str_obj_array_pattern|torch.utils.data._utils.collate.default_collate_err_msg_format
+    sorted(f.__name__ for f in torch.utils.data.default_collate.__globals__["default_collate_fn_map"].values())
     torch.utils.data._utils.collate.default_collate([1, 2])|[c.__name__ for c in (torch._C.Value, torch._C.ScriptMethod)]
     torch.cuda.FloatTensor(2)|torch.cuda.LongTensor()|torch.set_default_tensor_type(torch.cuda.HalfTensor)
     torch.set_default_tensor_type("torch.cuda.FloatTensor")|isinstance(x, torch.cuda.FloatTensor)|torch.cuda.ByteTensor.dtype

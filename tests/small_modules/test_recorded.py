@@ -234,14 +234,17 @@ def test_sizes_that_depend_on_others_are_pytorchs() -> None:
         export(Halves(), (torch.ones(8),), dynamic_shapes=({0: b},))
 
 
-@pytest.mark.parametrize("program", [
-    lambda x: torch.while_loop(lambda x: x.sum() < 0, lambda x: (x + 1,), (x,)),
-    lambda x: x + torch.rand(2, generator=torch.Generator())])
-def test_what_a_graph_cannot_hold_is_refused(program: Any) -> None:
+@pytest.mark.parametrize(("program", "why"), [
+    (lambda x: x + torch.rand(2, generator=torch.Generator()), "which a graph cannot hold; use the default generator"),
+    (lambda x: torch.while_loop(lambda x: x.sum() < 3, lambda x: (x + 1, x), (x,)), "body_fn of while_loop does not"),
+    (lambda x: torch.while_loop(lambda x: x.sum() < 3, lambda x: (x.repeat(2),), (x,)), "body_fn of while_loop does not"),
+    (lambda x: torch.while_loop(lambda x: len(x) < 2, lambda x: (x + 1,), (x,)), "cond_fn of while_loop does not"),
+    (lambda x: torch.while_loop(lambda x, n: x.sum() < n, lambda x, n: (x + 1, n), (x, 3)), "something that is no tensor")])
+def test_what_a_graph_cannot_hold_is_refused(program: Any, why: str) -> None:
     class Holding(nn.Module):
         def forward(self, x: Any) -> Any:
             return program(x)
-    with pytest.raises(RuntimeError, match=r"which a graph cannot hold; use (torch.where or torch.cond|the default generator)"):
+    with pytest.raises(RuntimeError, match=why):
         export(Holding(), (torch.ones(2),))
 
 
@@ -496,6 +499,35 @@ def test_programs_choose_a_branch_by_value_once_saved_and_loaded(open_size: bool
     model.fc.weight.grad = None
     made.module()(-more).sum().backward()
     assert model.fc.weight.grad is not None
+
+
+class Looping(nn.Module):
+    """A loop whose body reads parameters, a buffer, a tensor made before, and what the loop starts with; a loop in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc, self.k = nn.Linear(2, 2), nn.Buffer(torch.tensor(0.5))
+
+    def forward(self, x: Any, n: Any) -> Any:
+        s = x.sin()
+
+        def body(i: Any, y: Any) -> Any:
+            (j,) = torch.while_loop(lambda j: j < i, lambda j: (2 * j + 1,), (torch.zeros_like(i),))
+            return i + 1, torch.tanh(self.fc(y)) + s * self.k + x + j
+        i, y = torch.while_loop(lambda i, y: i < n, body, (torch.zeros((), dtype=torch.int64), x))
+        return i, y.sum(1)
+
+
+@pytest.mark.parametrize("open_size", [False, True])
+def test_loops_by_value_are_part_of_a_graph(open_size: bool, tmp_path: Path) -> None:
+    model, x = Looping(), torch.ones(3, 2)
+    made = export(model, (x, torch.tensor(2)), dynamic_shapes={"x": {0: Dim("b")}, "n": None} if open_size else None)
+    save_program(made, tmp_path / "model.pt2")
+    more = torch.rand(5 if open_size else 3, 2)
+    for program in (made, load_program(tmp_path / "model.pt2"), made.run_decompositions()):
+        for n in (0, 1, 4):
+            found = program.module()(more, torch.tensor(n))
+            assert int(found[0]) == n and same(found[1], model(more, torch.tensor(n))[1])
 
 
 @pytest.mark.parametrize("other", [lambda x: x[:1], lambda x: x.double(), lambda x: (x, x)])

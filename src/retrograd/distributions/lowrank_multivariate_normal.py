@@ -13,6 +13,8 @@ from .distribution import Distribution
 from .utils import EMPTY, lazy_property, standard_normal
 
 __all__ = ["LowRankMultivariateNormal"]
+# PyTorch's names, which libraries import
+_batch_capacitance_tril, _batch_lowrank_logdet, _batch_lowrank_mahalanobis = capacitance, lowrank_logdet, lowrank_mahalanobis
 
 
 class LowRankMultivariateNormal(Located, Distribution):

@@ -15,7 +15,8 @@ from .utils import EMPTY, lazy_property, standard_normal
 __all__ = ["MultivariateNormal"]
 
 
-_precision_to_scale_tril = lower_of_precision  # PyTorch's name, which libraries import
+# PyTorch's names, which libraries import
+_precision_to_scale_tril, _batch_mv, _batch_mahalanobis = lower_of_precision, times, mahalanobis
 
 
 class MultivariateNormal(Located, Distribution):

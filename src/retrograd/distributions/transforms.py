@@ -144,7 +144,7 @@ def same(a: Any, b: Any) -> bool:
     return equal if isinstance(equal, bool) else equal.all().item()
 
 
-def clipped_sigmoid(x: Any) -> Any:
+def _clipped_sigmoid(x: Any) -> Any:
     info = dtypes.finfo(x.dtype)
     return f.clamp(f.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
 
@@ -157,7 +157,7 @@ class SigmoidTransform(Plain):
     sign = +1
 
     def _call(self, x: Any) -> Any:
-        return clipped_sigmoid(x)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Any) -> Any:
         info = dtypes.finfo(y.dtype)
@@ -344,7 +344,7 @@ class StickBreakingTransform(Plain):
         return (k + 1 - x.new_ones(k).cumsum(-1)).log()
 
     def _call(self, x: Any) -> Any:
-        z = clipped_sigmoid(x - self.offsets(x, x.shape[-1]))
+        z = _clipped_sigmoid(x - self.offsets(x, x.shape[-1]))
         return F.pad(z, [0, 1], value=1) * F.pad((1 - z).cumprod(-1), [1, 0], value=1)
 
     def _inverse(self, y: Any) -> Any:

@@ -245,6 +245,8 @@ class Recorder(TorchFunctionMode):
         plain_args, plain_kwargs = plain(args), plain(kwargs)
         if path == "torch.cond":
             return self.cond(*args, **kwargs)
+        if path == "torch.while_loop":
+            return self.loop(*args, **kwargs)
         if name == "item" and self.elements and id(args[0]) in self.nodes:
             x = args[0]
             return Item(func(x), lambda: self.graph.call_method("item", (self.node_of(x),)), self.read)
@@ -341,15 +343,42 @@ class Recorder(TorchFunctionMode):
             raise Refused(
                 "the branches of cond return tensors of different kinds: "
                 + " and ".join(", ".join(f"{dtype} {list(shape)}" for shape, dtype in b.form[1]) for b in (first, second)))
-        nodes = []
-        for name, branch in (("true", first), ("false", second)):
-            path = f"{name}_graph_{sum(p.startswith(name) for p in self.branches)}"
-            self.branches[path] = GraphModule(dict(branch.branches), branch.graph)
-            nodes.append(self.graph.get_attr(path))
+        nodes = [self.branch("true", first), self.branch("false", second)]
         node = self.graph.call_function(torch().cond, (self.node_of(pred), *nodes, tuple(self.leaf(x) for x in first.taken)))
         results = (first if value else second).results_
         self.results(node, tuple(results))
         return tree_unflatten(results, first.form[0])
+
+    def branch(self, name: str, made: Branch) -> Node:
+        """The node of a branch's graph."""
+        path = f"{name}_graph_{sum(p.startswith(name) for p in self.branches)}"
+        self.branches[path] = GraphModule(dict(made.branches), made.graph)
+        return self.graph.get_attr(path)
+
+    def loop(self, cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
+        """The result of while_loop: its functions become graphs, which carry what they read of this one along."""
+        start = tuple(carried_inputs)
+        if not all(isinstance(x, Tensor) for x in start):
+            raise Refused("while_loop carries something that is no tensor, which would be fixed in the graph")
+        carried = [x.detach() for x in start]       # in the loop they are others than those that it starts with
+        test = Branch(self, cond_fn, carried, ())
+        body = Branch(self, body_fn, carried, test.taken)
+        test.take(body.taken[len(test.taken):])
+        if len(test.results_) != 1 or not isinstance(test.results_[0], Tensor):
+            raise Refused("cond_fn of while_loop does not return a tensor of one element, so the graph would fix what it decides")
+        kinds = [(tuple(x.shape), x.dtype) for x in start]
+        if body.form[1] != kinds:
+            raise Refused("body_fn of while_loop does not return what it takes: " + " and ".join(
+                ", ".join(f"{dtype} {list(shape)}" for shape, dtype in some) for some in (body.form[1], kinds)))
+        more = body.taken[len(start):]
+        decides, last = test.graph.output_node(), body.graph.output_node()
+        decides.args = tuple(decides.args[0])
+        last.args = ((*last.args[0], *[body.nodes[id(x)] for x in more]),)
+        node = self.graph.call_function(torch().while_loop, (
+            self.branch("while_cond", test), self.branch("while_body", body), tuple(self.leaf(x) for x in (*start, *more))))
+        results = torch().while_loop(cond_fn, body_fn, start)
+        self.results(node, results)
+        return results
 
 
 class Branch(Recorder):

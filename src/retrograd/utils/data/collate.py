@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ from ..._tensor.dtypes import float64
 
 __all__ = ["collate", "default_collate", "default_convert"]
 
-UNKNOWN = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+np_str_obj_array_pattern = re.compile("[SaUO]")          # PyTorch's names, which libraries import
+default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
 def default_convert(data: Any) -> Any:
@@ -62,7 +64,7 @@ def collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
             raise RuntimeError("each element in list of batch should be of equal size")
         columns = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch)]
         return columns if isinstance(first, tuple) else _sequence(first, columns)
-    raise TypeError(UNKNOWN.format(cls))
+    raise TypeError(default_collate_err_msg_format.format(cls))
 
 
 def _mapping(like: Any, new: dict[Any, Any]) -> Any:
@@ -89,32 +91,38 @@ def _sequence(like: Any, new: list[Any]) -> Any:
         return new
 
 
-def _tensors(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_tensor_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Tensors, stacked."""
     return stack(list(batch), 0)
 
 
-def _arrays(batch: Any, *, collate_fn_map: Any = None) -> Any:
-    if batch[0].dtype.kind in "SUO":
-        raise TypeError(UNKNOWN.format(batch[0].dtype))
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Arrays as tensors, stacked.  TypeError for those of strings and objects."""
+    if np_str_obj_array_pattern.search(batch[0].dtype.str) is not None:
+        raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
     return collate([as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
 
 
-def _scalars(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """NumPy's numbers as a tensor."""
     return as_tensor(np.asarray(batch))
 
 
-def _floats(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_float_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Floats as a float64 tensor."""
     return tensor(list(batch), dtype=float64)
 
 
-def _ints(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_int_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Ints as a tensor."""
     return tensor(list(batch))
 
 
-def _same(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_str_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """The batch itself."""
     return batch
 
 
 default_collate_fn_map: dict[Any, Callable[..., Any]] = {
-    Tensor: _tensors, np.ndarray: _arrays, (np.bool_, np.number, np.object_): _scalars, float: _floats, int: _ints,
-    str: _same, bytes: _same}
+    Tensor: collate_tensor_fn, np.ndarray: collate_numpy_array_fn, (np.bool_, np.number, np.object_): collate_numpy_scalar_fn,
+    float: collate_float_fn, int: collate_int_fn, str: collate_str_fn, bytes: collate_str_fn}
