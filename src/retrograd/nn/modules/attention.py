@@ -246,7 +246,10 @@ class MultiheadAttention(Module):
         return (None if mask is None else F.pad(mask, (0, 1)), None if padding is None else F.pad(padding, (0, 1)))
 
     def merge_masks(self, attn_mask: Any, key_padding_mask: Any, query: Any) -> tuple[Any, int | None]:
-        """The sum of both masks, (N, H, T, T), and which there were: None, 1 for padding alone, or 2.  query (N, T, E)"""
+        """attn_mask (T, T) or (N H, T, T) plus key_padding_mask (N, T), and which there were: None, 1 for padding alone, or 2.
+
+        -> (N, H, T, T), or the padding; query (N, T, E)
+        """
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         batch, steps, _ = query.shape
