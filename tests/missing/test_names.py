@@ -163,6 +163,8 @@ CALLS = """
     isinstance(x.detach().storage(), torch.cuda.FloatStorage)|torch.cuda.FloatStorage.__name__|subclassed(x)
     torch._C.Graph.__name__|torch.autograd.function.InplaceFunction(True).inplace|converted(False)|converted(True)
     [torch.autograd.set_multithreading_enabled(on).mode for on in (False, True)]
+    torch.backends.__allow_nonbracketed_mutation().__enter__()|torch.jit.interface(3)
+    torch.jit.interface(type("B", (torch.nn.Linear,), {}))
 """
 
 

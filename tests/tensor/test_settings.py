@@ -74,6 +74,7 @@ def test_what_jit_marks_runs_as_python() -> None:
     assert torch.jit.script(Net())(torch.tensor(3.0)).item() == 1.5 and not torch.jit.is_tracing()
     with pytest.raises(RuntimeError, match="ignore must be a bool or a function but got 3"):
         torch.jit.ignore(3)
+    assert torch.jit.interface(Net) is Net
     with pytest.raises(AttributeError, match="they are of TorchScript's compiler"):
         torch.jit.CompilationUnit  # noqa: B018
 

@@ -27,6 +27,7 @@ from retrograd._small_modules.jit import (
     fork as fork,
     freeze as freeze,
     ignore as ignore,
+    interface as interface,
     is_scripting as is_scripting,
     is_tracing as is_tracing,
     isinstance as isinstance,

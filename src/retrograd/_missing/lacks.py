@@ -18,7 +18,7 @@ LACKS = {
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|intrinsic|quantizable"""),
     "torchscript": ("they are of TorchScript's compiler, which is written in C++", r"""
-        torch\.(jit\.(CompilationUnit|export_opnames|interface)|(Buffer|Module|Parameter)Dict|fork|wait|testing\.FileCheck|
+        torch\.(jit\.(CompilationUnit|export_opnames)|(Buffer|Module|Parameter)Dict|fork|wait|testing\.FileCheck|
         FileCheck|utils\.checkpoint\.GraphExecGroup)|
         ((?!Default|Builtin|Rank|Scaling|Swizzle)\w+Type|\w*Script\w*|Graph\w*|Block|Node|Value|Use|Code|Argument\w*|
         ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|JITException|CompilationUnit|CompleteArgumentSpec|

@@ -30,6 +30,7 @@ from .._engine.warn import once, warn
 from .._missing import Absent
 from .._rules import create
 from . import dtypes, printing, size
+from .clashes import keep_apart
 from .owner import owner
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ class Tensor(Methods):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        keep_apart(cls)
         enrol(cls)
 
     @staticmethod

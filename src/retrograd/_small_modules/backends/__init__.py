@@ -58,6 +58,12 @@ def held(backend: Backend, wanted: dict[str, Any]) -> Iterator[None]:
         vars(backend).update(before)
 
 
+@contextmanager
+def __allow_nonbracketed_mutation() -> Iterator[None]:
+    """Context in which flags may be assigned, as they always may here: PyTorch's name, which libraries use."""
+    yield
+
+
 def cudnn_flags(
     enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10, deterministic: bool = False,
     allow_tf32: bool = True, fp32_precision: str = "none", depthwise_kernel: str = "auto",

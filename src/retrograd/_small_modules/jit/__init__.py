@@ -16,9 +16,9 @@ from retrograd.nn.module import Module
 
 __all__ = [
     "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracedModule",
-    "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing",
-    "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing",
-    "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
+    "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "interface", "is_scripting",
+    "is_tracing", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script",
+    "script_if_tracing", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]
 if TYPE_CHECKING:
     from retrograd._small_modules.jit._traced import (
@@ -70,6 +70,17 @@ class Error(RuntimeError):
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """obj itself: a function, a class or a module."""
     deprecated("script")
+    return obj
+
+
+def interface(obj: Any) -> Any:
+    """obj itself, a class.  RuntimeError for something else, and for a class derived from another than Module."""
+    deprecated("interface", "")
+    if not builtins.isinstance(obj, type):
+        raise RuntimeError("interface must be applied to a class")
+    if len(obj.mro()) > 2 and obj.__bases__ != (Module,):
+        raise RuntimeError(
+            "TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'.")
     return obj
 
 
