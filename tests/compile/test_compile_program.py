@@ -36,8 +36,73 @@ def test_runs_of_operations_go_block_by_block(n: int, dtype: Any) -> None:
     assert replays(fast) >= 2
 
 
+@pytest.mark.parametrize("n", [2, 3, 8, 9, 512, 513])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_small_results_of_all_shapes_are_one_list(n: int, dtype: Any) -> None:
+    a, b = (numbers(n, seed=i, dtype=dtype).requires_grad_() for i in range(2))
+
+    def step(x: Any) -> Any:
+        a.grad = b.grad = None
+        u, v = a[0] * x[1:], b[-1] - x[:-1]
+        rows = torch.stack([u * v, u + a[1:], torch.tanh(v)]) * a[0]
+        row = torch.cat([rows[1], rows[0][:1], (a * b).view(1, -1).squeeze(0) * 2.0])
+        many = torch.stack([row[1], row[-1] * b[0], a.sum()]).unsqueeze(0) + rows[:1, :1]
+        loss = (row * row[0]).sum() + torch.exp(many * 0.1).mean() / rows[2][0].cos()
+        loss.backward()
+        return loss, rows.detach()[1], many.detach() + 1, row[1:].detach()
+
+    fast = skipping(step)
+    for seed in range(4):
+        x = numbers(n, seed=seed, dtype=dtype)
+        want, want_grads = step(x), grads(a, b)
+        got = fast(x)
+        assert same([t.detach() for t in want], [t.detach() for t in got]) and same(want_grads, grads(a, b)), fast.explain()
+    assert replays(fast) >= 2
+
+
+@pytest.mark.skipif(Program is None, reason="an install without C")
+def test_a_list_computes_in_its_own_memory() -> None:
+    base = ((0, 0, 11, (2, 2)), (4, 1, 11, (4,)))
+    ops = (
+        (2, 11, 4, 2, 2, 0, 1, 0, -1, 0, 0, 16, None),              # all times the number
+        (10, 11, 4, 1, 2, 4, -1, 0, -1, 0, 3, 0, None),             # its second element everywhere
+        (13, 11, 2, 0, 0, 24, -1, 0, -1, 0, 3, 4, None),            # the last two products in the middle
+        (12, 11, 2, 0, 2, 0, 0, 16, 2, 8, 3, 8, None),
+    )
+    made = Program((None, None), (0,), ((2, base, ((11, 3.0),), ops),), ((),), (1,))
+    x = np.arange(1, 5, dtype=np.float32).reshape(2, 2)
+    assert made.run([x])[0].tolist() == [2, 9, 3 + 1 * 3, 4 + 2 * 6]
+    with pytest.raises(ValueError, match="Program"):
+        made.run([x.T[:1]])
+
+
+GOOD = (2, 11, 4, 2, 2, 0, 1, 0, -1, 0, 0, 0, None)
+
+
+@pytest.mark.skipif(Program is None, reason="an install without C")
+@pytest.mark.parametrize("at, value", [
+    (0, 14), (0, -1), (0, 4), (0, 10), (0, 11), (0, 13), (1, 7), (2, 0), (2, 5), (2, 513), (3, 4), (3, 0), (4, 3), (4, -1),
+    (5, 4), (5, 2), (5, -4), (6, -1), (7, 8), (8, 0), (10, -1), (10, 1), (10, 2), (11, -4), (11, 1 << 40),
+])
+def test_a_list_that_makes_no_sense_is_refused(at: int, value: int) -> None:
+    base, number = ((0, 0, 11, (2, 2)),), ((11, 3.0),)
+    Program((None,), (), ((2, base, number, (GOOD,)),), ((),), ())
+    with pytest.raises(ValueError, match="Program"):
+        Program((None,), (), ((2, base, number, ((*GOOD[:at], value, *GOOD[at + 1:]),)),), ((),), ())
+
+
 @pytest.mark.skipif(Program is None, reason="an install without C")
 @pytest.mark.parametrize("parts", [
+    ((None,), (), ((3,),), ((),), ()),
+    ((None,), (), ((2, (), ()),), ((),), ()),
+    ((None,), (), ((2, (), (), 3),), ((),), ()),
+    ((None,), (), ((2, ((0, 1, 11, (2,)),), (), ()),), ((),), ()),
+    ((None,), (), ((2, ((1, 0, 11, (2,)),), (), ()),), ((),), ()),
+    ((None,), (), ((2, ((0, 0, 7, (2,)),), (), ()),), ((),), ()),
+    ((None,), (), ((2, ((0, 0, 11, 2),), (), ()),), ((),), ()),
+    ((None,), (), ((2, ((0, 0, 11, (1 << 40, 1 << 40)),), (), ()),), ((),), ()),
+    ((None,), (), ((2, (), ((7, 1.0),), ()),), ((),), ()),
+    ((None,), (), ((2, (), (), ((2,),)),), ((),), ()),
     ((None,), (0,), ((False, None, abs, (5,), (0,), False),), ((),), ()),
     ((None,), (3,), (), (), ()),
     ((None,), (), ((False, None, abs),), ((),), ()),

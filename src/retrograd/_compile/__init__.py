@@ -12,6 +12,7 @@
     lower      what a node's forward and rules are, as array functions, elementwise ones as single operations
     effects    what writes tensors and their .grad
     outputs    what a call returns
+    small      operations on few elements, and where what they give lies
     code       runs of operations, and the program in C
     steps      entries made ready for execution
     plan       the list without what nobody needs, and how it is executed

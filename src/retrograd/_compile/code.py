@@ -1,4 +1,4 @@
-"""Entries as the steps of a `Program` (`_kernels/plan.c`): calls, and runs of operations on elements."""
+"""Entries as the steps of a `Program` (`_kernels/plan.c`): calls, runs of operations on elements, lists of small ones."""
 from __future__ import annotations
 
 import heapq
@@ -15,15 +15,17 @@ from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
 from .effects import Store, set_grad
+from .small import EACH, NUMBERS, OURS, PUT, SHOW, Memory, What, room, small
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
 OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
        "mul_add": 11, "add_mul": 12}
-UFUNC, FILL = 4, 10
+UFUNC, FILL, COPY = 4, 10, 13
+CALL, RUN, LIST = range(3)
 ARRAY, ONE, NUMBER, SCRATCH, OUT = range(5)
 TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
-Key = tuple[Any, Any]
+Key = tuple[Any, Any] | None
 
 
 def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], str]:
@@ -32,7 +34,8 @@ def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -
     given: what values are at each call, by identity
     """
     entries = alive([resolved(e) for e in entries], results)
-    coder = Coder(ordered(entries), results, given)
+    whats, arrays = small(entries, results)
+    coder = Coder(ordered(entries, whats), results, given, whats, Memory(entries, whats, arrays))
     made = coder.made()
     return made, coder.fill, coder.buffers()
 
@@ -68,8 +71,8 @@ def alive(entries: list[Entry], results: list[Value]) -> list[Entry]:
     return kept[::-1]
 
 
-def ordered(entries: list[Entry]) -> list[list[Entry]]:
-    """Groups in an order in which they can be executed: a single call, or operations of one type and shape.
+def ordered(entries: list[Entry], whats: dict[int, What]) -> list[list[Entry]]:
+    """Groups in an order in which they can be executed: a single call, operations of one type and shape, or small ones.
 
     What has an effect stays where it is.
     """
@@ -77,16 +80,16 @@ def ordered(entries: list[Entry]) -> list[list[Entry]]:
     part: list[Entry] = []
     for entry in entries:
         if entry.fixed:
-            groups.extend(grouped(part))
+            groups.extend(grouped(part, whats))
             groups.append([entry])
             part = []
         else:
             part.append(entry)
-    groups.extend(grouped(part))
+    groups.extend(grouped(part, whats))
     return groups
 
 
-def grouped(entries: list[Entry]) -> list[list[Entry]]:
+def grouped(entries: list[Entry], whats: dict[int, What]) -> list[list[Entry]]:
     maker = {id(v): entry for entry in entries for v in entry.outs}
     waits: dict[int, int] = {}
     place = {id(entry): i for i, entry in enumerate(entries)}
@@ -96,7 +99,9 @@ def grouped(entries: list[Entry]) -> list[list[Entry]]:
     groups: list[list[Entry]] = []
 
     def line_up(entry: Entry) -> None:
-        if entry.op:
+        if id(entry) in whats:
+            ready.setdefault(None, deque()).append(entry)
+        elif entry.op:
             ready.setdefault((entry.outs[0].dtype, entry.outs[0].shape), deque()).append(entry)
         else:
             heapq.heappush(calls, (place[id(entry)], entry))
@@ -135,8 +140,10 @@ def grouped(entries: list[Entry]) -> list[list[Entry]]:
 
 
 class Coder:
-    def __init__(self, groups: list[list[Entry]], results: list[Value], given: dict[int, Any]) -> None:
+    def __init__(self, groups: list[list[Entry]], results: list[Value], given: dict[int, Any], whats: dict[int, What],
+                 memory: Memory) -> None:
         self.groups, self.results, self.given = groups, results, given
+        self.whats, self.memory = whats, memory
         self.constants: list[Any] = []
         self.fill: list[Value] = []
         self.places: dict[int, int] = {}
@@ -152,7 +159,9 @@ class Coder:
 
     def made(self) -> Any:
         for i, group in enumerate(self.groups):
-            self.steps.append(self.run(i, group) if group[0].op else self.call(group[0]))
+            first = group[0]
+            self.steps.append(self.listed(i, group) if id(first) in self.whats else self.run(i, group) if first.op
+                              else self.call(first))
         self.kept = results = tuple([self.slot(v) for v in self.results])
         drops: list[list[int]] = [[] for _ in self.steps]
         for slot, at in self.last.items():
@@ -170,8 +179,9 @@ class Coder:
             at = self.places[id(v)]
             now[i] += size
             now[len(self.steps) if at in self.kept else self.last.get(at, i) + 1] -= size
-        total = sum(size for _, size, _ in many)
-        return f"{len(many)} buffers of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
+        total, own = sum(size for _, size, _ in many), self.memory.size
+        text = f"{len(many)} buffers of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
+        return f"{text}; {own} bytes for small results" if own else text
 
     def slot(self, x: Any) -> int:
         if not isinstance(x, Value):
@@ -196,7 +206,7 @@ class Coder:
         quick, more = self.shortcut(entry)
         args = tuple([self.reads(x) for x in [*entry.args, *more]])
         fn = Ignoring(entry.fn, len(entry.args)) if more else direct(entry)
-        return False, quick, fn, args, tuple([self.reads(v) for v in entry.outs]), entry.fixed
+        return CALL, quick, fn, args, tuple([self.reads(v) for v in entry.outs]), entry.fixed
 
     def shortcut(self, entry: Entry) -> tuple[Any, list[Any]]:
         """A kernel that may give what the entry's fn gives, or None; and what it takes besides fn's arguments."""
@@ -227,17 +237,16 @@ class Coder:
 
     def joined(self, number: int, group: list[Entry]) -> list[Entry]:
         """Products that are only added to something, together with that sum: two roundings, one pass."""
-        like = group[0].outs[0]
         count: dict[int, int] = {}
         for entry in group:
             for x in entry.args:
                 count[id(x)] = count.get(id(x), 0) + 1
-        products = {id(e.outs[0]): e for e in group if e.op == "mul" and count.get(id(e.outs[0])) == 1 and all(
-            isinstance(x, Value) and x.shape == like.shape for x in e.args) and not self.leaves(e.outs[0], number)}
+        products = {id(e.outs[0]): e for e in group if e.op == "mul" and count.get(id(e.outs[0])) == 1 and alike(e)
+                    and not self.leaves(e.outs[0], number)}
         found: list[Entry] = []
         gone: set[int] = set()
         for entry in group:
-            if entry.op == "add" and all(isinstance(x, Value) and x.shape == like.shape for x in entry.args):
+            if entry.op == "add" and alike(entry):
                 a, b = entry.args
                 first = id(a) in products
                 if first or id(b) in products:
@@ -317,13 +326,80 @@ class Coder:
                     left[id(x)] -= 1
                     if left[id(x)] == 0 and operands[at[id(x)]][0] == SCRATCH:
                         free.append(at[id(x)])
-        return True, TYPES[like.dtype], tuple(like.shape), tuple(operands), tuple(ops), count
+        return RUN, TYPES[like.dtype], tuple(like.shape), tuple(operands), tuple(ops), count
+
+    def listed(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
+        """The step of operations on few elements each."""
+        memory, whats = self.memory, self.whats
+        bases: list[tuple[Any, ...]] = []
+        base_of: dict[int, int] = {}
+        numbers: dict[tuple[int, str], int] = {}
+        ops: list[tuple[Any, ...]] = []
+
+        def base(kind: int, v: Value) -> int:
+            if id(v) not in base_of:
+                base_of[id(v)] = len(bases) + 2
+                bases.append((kind, self.reads(v), TYPES[v.dtype], tuple(v.shape)))
+            return base_of[id(v)]
+
+        def operand(x: Any, dtype: Any) -> tuple[int, int]:
+            if not isinstance(x, Value):
+                return NUMBERS, 8 * numbers.setdefault((TYPES[dtype], repr(float(x))), len(numbers))
+            of, start = memory.root(x)
+            begins = start * dtype.itemsize
+            at = memory.at.get(id(of))
+            return (base(ARRAY, of), begins) if at is None else (OURS, at + begins)
+
+        def result(v: Value) -> tuple[int, int]:
+            return (base(OUT, v), 0) if id(v) in memory.arrays else (OURS, memory.make(v))
+
+        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int], ufunc: Any = None) -> None:
+            a, b, c = [*places, (-1, 0), (-1, 0)][:3]
+            ops.append((op, TYPES[v.dtype], n, ones, *a, *b, *c, *y, ufunc))
+
+        for entry in self.joined(number, group):
+            what, part = whats.get(id(entry), (EACH, None))
+            out = entry.outs[0]
+            if what == SHOW:
+                continue
+            places = [operand(x, out.dtype) for x in entry.args if x is not None]
+            fills: list[int] = []
+            if what == EACH:
+                ones = [out.size > 1 and (not isinstance(x, Value) or x.size == 1) for x in entry.args]
+                if entry.op not in lower.ARITHMETIC:
+                    for i, one in enumerate(ones):
+                        if one:
+                            fills.append(memory.take(room(out)))
+                            add(FILL, out, out.size, 1, [places[i]], (OURS, fills[-1]))
+                            places[i] = (OURS, fills[-1])
+                    ones = []
+                code = OPS.get(entry.op, UFUNC)
+                add(code, out, out.size, sum(one << i for i, one in enumerate(ones)), places, result(out),
+                    getattr(np, entry.op) if code == UFUNC else None)
+            else:
+                at, begins = result(out)
+                if what == PUT:
+                    zero = operand(0.0, out.dtype)
+                    add(FILL, out, out.size, 1, [zero], (at, begins))
+                    begins += part * out.dtype.itemsize
+                for x, place in zip([x for x in entry.args if x is not None], places):
+                    add(COPY, out, x.size, 0, [place], (at, begins))
+                    begins += x.size * x.dtype.itemsize
+            memory.free.setdefault(room(out), []).extend(fills)
+            for x in entry.args:
+                if isinstance(x, Value):
+                    memory.read(x)
+        return LIST, tuple(bases), tuple([(type_, float(text)) for type_, text in numbers]), tuple(ops)
+
+
+def alike(entry: Entry) -> bool:
+    """Have its arguments the shape of its result?"""
+    return all(isinstance(x, Value) and x.shape == entry.outs[0].shape for x in entry.args)
 
 
 def views(entry: Entry) -> bool:
     """Does it give the memory of what it takes?"""
-    fn = entry.fn
-    return isinstance(fn, (lower.Shaped, lower.Expanded)) or (isinstance(fn, lower.OneOf) and isinstance(fn.node, View))
+    return isinstance(entry.fn, (lower.Shaped, lower.Expanded)) or isinstance(getattr(entry.fn, "__self__", None), View)
 
 
 def direct(entry: Entry) -> Any:

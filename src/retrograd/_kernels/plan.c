@@ -1,7 +1,8 @@
 /* What torch.compile replays: a list of steps over slots that hold arrays.
 
    A step is a call of a Python function with arrays, or a run: operations on elements, all of one type and count, executed
-   block by block, so that what one operation gives the next is in the cache.  `_compile/code.py` makes the steps; everything
+   block by block, so that what one operation gives the next is in the cache; or a list of operations on few elements each,
+   of any types and counts, most of whose results lie in memory of the program's.  `_compile/code.py` makes the steps; everything
    in them is checked here when a Program is made, every array of a slot when it is used. */
 
 #include "kernel.h"
@@ -15,14 +16,18 @@
 #endif
 
 enum { BLOCK = 512 };                           /* elements: a dozen registers of float32 in the first cache */
-enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, MUL_ADD, ADD_MUL, OPS };
+enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, MUL_ADD, ADD_MUL, COPY, OPS };
 enum { ARRAY_OF, ONE_OF, NUMBER, SCRATCH, OUT, KINDS };
+enum { CALL, RUN, LIST, STEPS };
+enum { OURS, NUMBERS, BASES };                  /* the first bases of a list: the program's memory, numbers */
 
 typedef struct {
     int kind;
     npy_intp slot;                              /* or which scratch register */
     double number;
     float single;
+    int type, ndim;                             /* of a list's */
+    npy_intp size, count, *dims;
 } Operand;
 
 typedef struct {
@@ -33,8 +38,15 @@ typedef struct {
     TwoLoop two;
 } Micro;
 
+/* An operation of a list: its operands are (base, bytes behind it). */
 typedef struct {
-    int run;                                    /* else a call */
+    Micro m;                                    /* a, b, c, y: numbers of bases */
+    int type, one_a, one_b;
+    npy_intp n, a, b, c, y;
+} Tiny;
+
+typedef struct {
+    int kind;
     int fixed;                                  /* writes what users see */
     npy_intp *drops, drop_count;                /* slots that nobody reads after it */
     PyObject *quick, *fn;                       /* quick may give None: then fn is called */
@@ -44,7 +56,10 @@ typedef struct {
     Operand *operands;
     npy_intp operand_count;
     Micro *ops;
-    npy_intp op_count;
+    npy_intp op_count, work;                    /* work: elements that a list makes */
+    Tiny *tiny;
+    double *numbers;                            /* of a list: each of its type, at eight bytes */
+    npy_intp number_count;
 } Step;
 
 typedef struct {
@@ -53,6 +68,8 @@ typedef struct {
     npy_intp *fill, fill_count, *results, result_count;
     Step *steps;
     npy_intp step_count, slot_count;
+    npy_intp room;                              /* bytes of `ours`, aligned within `made` */
+    char *ours, *made;
     PyObject *keep;                             /* the list of steps: ufuncs live as long */
     int busy, wrote;                            /* wrote: the call that raised had written what users see */
 } Program;
@@ -105,13 +122,24 @@ static int find_loop(Micro *m, PyObject *x, int type) {
     return bad("a ufunc without a loop of that type");
 }
 
+static int is_type(npy_intp type) { return type == NPY_FLOAT || type == NPY_DOUBLE; }
+
+static int takes_two(int op) { return op <= DIV || (op >= RELU_GRAD && op <= TANH_GRAD) || op == MUL_ADD || op == ADD_MUL; }
+
+static int find_loops(Micro *m, PyObject *ufunc, int type) {
+    if (m->op == UFUNC && !find_loop(m, ufunc, type)) return 0;
+    if (m->op == RELU || m->op == SIGMOID) m->one = loop_one(m->op - RELU, type);
+    if (m->op >= RELU_GRAD && m->op <= TANH_GRAD) m->two = loop_two(m->op - RELU_GRAD, type);
+    return m->op != SIGMOID || m->one != NULL || bad("no such loop");
+}
+
 static int is_one(const Operand *x) { return x->kind == ONE_OF || x->kind == NUMBER; }
 
 /* (1, type, shape, operands, ops, scratch): operands (kind, slot or number), ops (op, a, b, y, ufunc or number of c or None) */
 static int make_run(Step *s, PyObject *given, npy_intp slots) {
     npy_intp value;
     if (PyTuple_GET_SIZE(given) != 6) return bad("a run has six parts");
-    if (!whole(PyTuple_GET_ITEM(given, 1), &value) || (value != NPY_FLOAT && value != NPY_DOUBLE)) return bad("an unknown type");
+    if (!whole(PyTuple_GET_ITEM(given, 1), &value) || !is_type(value)) return bad("an unknown type");
     s->type = (int)value;
     PyObject *shape = PyTuple_GET_ITEM(given, 2), *operands = PyTuple_GET_ITEM(given, 3), *ops = PyTuple_GET_ITEM(given, 4);
     if (!PyTuple_CheckExact(shape) || !PyTuple_CheckExact(operands) || !PyTuple_CheckExact(ops)
@@ -156,8 +184,9 @@ static int make_run(Step *s, PyObject *given, npy_intp slots) {
             if (!whole(PyTuple_GET_ITEM(x, k), &parts[k]) || parts[k] < (k == 2 ? -1 : 0)
                 || parts[k] >= (k == 0 ? OPS : s->operand_count)) return bad("no such operation");
         m->op = (int)parts[0], m->a = (int)parts[1], m->b = (int)parts[2], m->y = (int)parts[3];
-        const int two = m->op <= DIV || (m->op >= RELU_GRAD && m->op <= TANH_GRAD) || m->op >= MUL_ADD;
+        const int two = takes_two(m->op);
         npy_intp third = -1;
+        if (m->op == COPY) return bad("a copy within a run");
         if (m->op >= MUL_ADD && (!whole(PyTuple_GET_ITEM(x, 4), &third) || third < 0 || third >= s->operand_count
                                  || is_one(&s->operands[third]))) return bad("an operation of three arrays");
         m->c = (int)third;
@@ -166,10 +195,96 @@ static int make_run(Step *s, PyObject *given, npy_intp slots) {
         if (m->op > DIV && m->op != FILL && (is_one(&s->operands[m->a]) || (two && is_one(&s->operands[m->b]))))
             return bad("an operation of a number");
         if (m->op == FILL && !is_one(&s->operands[m->a])) return bad("a number was expected");
-        if (m->op == UFUNC && !find_loop(m, PyTuple_GET_ITEM(x, 4), s->type)) return 0;
-        if (m->op == RELU || m->op == SIGMOID) m->one = loop_one(m->op - RELU, s->type);
-        if (m->op >= RELU_GRAD && m->op <= TANH_GRAD) m->two = loop_two(m->op - RELU_GRAD, s->type);
-        if (m->op == SIGMOID && m->one == NULL) return bad("no such loop");
+        if (!find_loops(m, PyTuple_GET_ITEM(x, 4), s->type)) return 0;
+    }
+    return 1;
+}
+
+/* The bytes that base number `at` has. */
+static npy_intp base_bytes(const Step *s, npy_intp at) {
+    if (at == OURS) return (npy_intp)1 << 40;
+    return at == NUMBERS ? s->number_count * (npy_intp)sizeof(double) : s->operands[at].size;
+}
+
+/* (2, bases, numbers, ops): bases (kind, slot, type, count or shape), numbers (type, number), ops (op, type, count, which of a
+   and b are single elements, base and bytes of a, b, c and y, a ufunc or None); b and c have base -1 where there is none */
+static int make_list(Step *s, PyObject *given, npy_intp slots, npy_intp *room) {
+    npy_intp value, type;
+    if (PyTuple_GET_SIZE(given) != 4) return bad("a list has four parts");
+    PyObject *bases = PyTuple_GET_ITEM(given, 1), *numbers = PyTuple_GET_ITEM(given, 2), *ops = PyTuple_GET_ITEM(given, 3);
+    if (!PyTuple_CheckExact(bases) || !PyTuple_CheckExact(numbers) || !PyTuple_CheckExact(ops)) return bad("expected tuples");
+    s->operand_count = BASES + PyTuple_GET_SIZE(bases), s->op_count = PyTuple_GET_SIZE(ops);
+    s->number_count = PyTuple_GET_SIZE(numbers);
+    s->operands = PyMem_Calloc(s->operand_count, sizeof(Operand));
+    s->tiny = PyMem_Calloc(s->op_count + 1, sizeof(Tiny));
+    s->numbers = PyMem_Calloc(s->number_count + 1, sizeof(double));
+    if (s->operands == NULL || s->tiny == NULL || s->numbers == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (npy_intp i = 0; i < s->number_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(numbers, i);
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 2 || !whole(PyTuple_GET_ITEM(x, 0), &type) || !is_type(type)) return bad("an unknown number");
+        const double number = PyFloat_AsDouble(PyTuple_GET_ITEM(x, 1));
+        if (number == -1 && PyErr_Occurred()) return 0;
+        const float single = (float)number;
+        memcpy(&s->numbers[i], type == NPY_FLOAT ? (const void *)&single : (const void *)&number, type == NPY_FLOAT ? sizeof single : sizeof number);
+    }
+    for (npy_intp i = BASES; i < s->operand_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(bases, i - BASES);
+        Operand *o = &s->operands[i];
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !whole(PyTuple_GET_ITEM(x, 0), &value) || (value != ARRAY_OF && value != OUT)
+            || !whole(PyTuple_GET_ITEM(x, 1), &o->slot) || o->slot < 0 || o->slot >= slots || !whole(PyTuple_GET_ITEM(x, 2), &type)
+            || !is_type(type)) return bad("an unknown base");
+        o->kind = (int)value, o->type = (int)type;
+        PyObject *shape = PyTuple_GET_ITEM(x, 3);
+        size_t n = 1;
+        if (!PyTuple_CheckExact(shape) || PyTuple_GET_SIZE(shape) > NPY_MAXDIMS) return bad("expected a shape");
+        o->ndim = (int)PyTuple_GET_SIZE(shape);
+        o->dims = PyMem_Calloc(o->ndim + 1, sizeof(npy_intp));
+        if (o->dims == NULL) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        for (int d = 0; d < o->ndim; d++) {
+            if (!whole(PyTuple_GET_ITEM(shape, d), &value) || value < 0) return bad("a negative size");
+            o->dims[d] = value;
+            n = times(n, (size_t)value);
+        }
+        if (n >= TOO_MUCH / sizeof(double)) return bad("too many elements");
+        o->count = (npy_intp)n;
+        o->size = (npy_intp)(n * (type == NPY_FLOAT ? sizeof(float) : sizeof(double)));
+    }
+    for (npy_intp i = 0; i < s->op_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(ops, i);
+        Tiny *t = &s->tiny[i];
+        npy_intp parts[12];
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 13) return bad("an operation has thirteen parts");
+        for (int k = 0; k < 12; k++) if (!whole(PyTuple_GET_ITEM(x, k), &parts[k])) return bad("no such operation");
+        const npy_intp op = parts[0], n = parts[2], ones = parts[3];
+        if (op < 0 || op >= OPS || !is_type(parts[1]) || n < 1 || n > BLOCK || ones < 0 || ones > 3) return bad("no such operation");
+        const npy_intp size = parts[1] == NPY_FLOAT ? sizeof(float) : sizeof(double);
+        t->m.op = (int)op, t->type = (int)parts[1], t->n = n, t->one_a = ones & 1, t->one_b = ones >> 1;
+        if (op > DIV && ones != (op == FILL)) return bad("an operation of a number");
+        for (int k = 0; k < 4; k++) {
+            const npy_intp at = parts[4 + 2 * k], from = parts[5 + 2 * k];
+            const int wanted = k == 0 || k == 3 || (k == 1 ? takes_two((int)op) : op == MUL_ADD || op == ADD_MUL);
+            if (!wanted) {
+                if (at != -1) return bad("an operation of other operands");
+                continue;
+            }
+            const npy_intp bytes = (k < 2 && (ones >> k & 1) ? 1 : n) * size;
+            if (at < 0 || at >= s->operand_count || from < 0 || from % size || from > ((npy_intp)1 << 39) || from + bytes > base_bytes(s, at)) return bad("no such operand");
+            if (k == 3 && (at == NUMBERS || (at >= BASES && s->operands[at].kind != OUT))) return bad("a result has no place");
+            if (at >= BASES && s->operands[at].type != t->type) return bad("an operand of another type");
+            if (at == OURS && from + bytes > *room) *room = from + bytes;
+        }
+        t->m.a = (int)parts[4], t->a = parts[5], t->m.b = (int)parts[6], t->b = parts[7];
+        t->m.c = (int)parts[8], t->c = parts[9], t->m.y = (int)parts[10], t->y = parts[11];
+        if (t->m.b < 0) t->m.b = OURS, t->b = 0;
+        if (t->m.c < 0) t->m.c = OURS, t->c = 0;
+        if (!find_loops(&t->m, PyTuple_GET_ITEM(x, 12), t->type)) return 0;
+        s->work += n;
     }
     return 1;
 }
@@ -177,11 +292,16 @@ static int make_run(Step *s, PyObject *given, npy_intp slots) {
 static void program_free(Program *p) {
     for (npy_intp i = 0; p->steps != NULL && i < p->step_count; i++) {
         Step *s = &p->steps[i];
+        for (npy_intp k = 0; s->operands != NULL && k < s->operand_count; k++) PyMem_Free(s->operands[k].dims);
         PyMem_Free(s->drops), PyMem_Free(s->args), PyMem_Free(s->outs), PyMem_Free(s->operands), PyMem_Free(s->ops);
+        PyMem_Free(s->tiny), PyMem_Free(s->numbers);
     }
+    PyMem_Free(p->made);
     PyMem_Free(p->steps), PyMem_Free(p->fill), PyMem_Free(p->results);
     p->steps = NULL, p->fill = p->results = NULL;
 }
+
+static char *aligned(char *x) { return x + (64 - (uintptr_t)x % 64) % 64; }
 
 /* Program(constants, fill, steps, drops, results) */
 static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -204,10 +324,18 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         Step *s = &p->steps[i];
         if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) < 1) fine = bad("a step is a tuple");
         else {
-            s->run = PyTuple_GET_ITEM(given, 0) == Py_True;
-            fine = (s->run ? make_run(s, given, p->slot_count) : make_call(s, given, p->slot_count))
+            npy_intp kind;
+            fine = (whole(PyTuple_GET_ITEM(given, 0), &kind) && kind >= 0 && kind < STEPS) || bad("an unknown step");
+            s->kind = fine ? (int)kind : CALL;
+            fine = fine && (kind == RUN ? make_run(s, given, p->slot_count) : kind == LIST ? make_list(s, given, p->slot_count, &p->room)
+                            : make_call(s, given, p->slot_count))
                 && indices(PyTuple_GET_ITEM(drops, i), p->slot_count, &s->drops, &s->drop_count);
         }
+    }
+    if (fine && p->room) {
+        p->made = PyMem_Malloc(plus(p->room, 64));
+        if (p->made == NULL) fine = PyErr_NoMemory() != NULL;
+        else p->ours = aligned(p->made);
     }
     if (fine) return (PyObject *)p;
     Py_DECREF(p);
@@ -316,6 +444,64 @@ static void blocks(const Step *s, char **base, npy_intp size) {
     }
 }
 
+/* Is x an array of that type, in C order, of n elements? */
+static int holds(const Operand *o, PyObject *x, int type, npy_intp n) {
+    if (x != NULL && kind_of(x) == type && PyArray_SIZE(ARRAY(x)) == n) return 1;
+    PyErr_Format(PyExc_ValueError, "Program: slot %zd holds %R, a run of %zd elements takes another kind of array",
+                 (Py_ssize_t)o->slot, x == NULL ? Py_None : x, (Py_ssize_t)n);
+    return 0;
+}
+
+#define SMALL_OP(T, NAME)                                                                                             \
+    case ADD: case SUB: case MUL: case DIV:                                                                           \
+        if (n == 1) *(T *)y = NAME##_of(t->m.op, *(T *)a, *(T *)b);                                                   \
+        else NAME##_arithmetic(t->m.op, (T *)a, t->one_a, (T *)b, t->one_b, (T *)y, n);                               \
+        break;                                                                                                        \
+    case MUL_ADD: case ADD_MUL:                                                                                       \
+        if (n < 8) {                                                                                                  \
+            const T *p = (T *)a, *q = (T *)b, *r = (T *)(base[t->m.c] + t->c);                                        \
+            for (npy_intp k = 0; k < n; k++) ((T *)y)[k] = t->m.op == MUL_ADD ? p[k] * q[k] + r[k] : r[k] + p[k] * q[k]; \
+        } else NAME##_three(t->m.op, (T *)a, (T *)b, (T *)(base[t->m.c] + t->c), (T *)y, n);                          \
+        break;                                                                                                        \
+    case FILL: NAME##_fill((T *)a, (T *)y, n); break;                                                                 \
+    case COPY: memcpy(y, a, n * sizeof(T)); break;
+
+static void each(const Step *s, char **base) {
+    for (npy_intp i = 0; i < s->op_count; i++) {
+        const Tiny *t = &s->tiny[i];
+        const npy_intp n = t->n;
+        char *a = base[t->m.a] + t->a, *b = base[t->m.b] + t->b, *y = base[t->m.y] + t->y;
+        if (t->m.op == UFUNC) {
+            const npy_intp size = t->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+            char *data[2] = {a, y};
+            npy_intp count = n, steps[2] = {size, size};
+            t->m.loop(data, &count, steps, t->m.data);
+        } else if (t->m.op == RELU || t->m.op == SIGMOID) t->m.one(a, y, n);
+        else if (t->m.op >= RELU_GRAD && t->m.op <= TANH_GRAD) t->m.two(a, b, y, n);
+        else if (t->type == NPY_FLOAT) switch (t->m.op) { SMALL_OP(float, floats) }
+        else switch (t->m.op) { SMALL_OP(double, doubles) }
+    }
+}
+
+static int run_list(const Step *s, PyObject **slots, char *ours) {
+    char *few[64], **base = few;
+    int fine = 1;
+    if (s->operand_count > 64 && (base = PyMem_Malloc(times(s->operand_count, sizeof(char *)))) == NULL) return PyErr_NoMemory() != NULL;
+    base[OURS] = ours, base[NUMBERS] = (char *)s->numbers;
+    for (npy_intp i = BASES; fine && i < s->operand_count; i++) {
+        const Operand *o = &s->operands[i];
+        if (o->kind == OUT) {
+            PyObject *y = PyArray_SimpleNew(o->ndim, o->dims, o->type);
+            if (y == NULL) fine = 0;
+            else Py_XSETREF(slots[o->slot], y);
+        } else fine = holds(o, slots[o->slot], o->type, o->count);
+        if (fine) base[i] = DATA(slots[o->slot]);
+    }
+    if (fine) WITHOUT_GIL(s->work, each(s, base));
+    if (base != few) PyMem_Free(base);
+    return fine;
+}
+
 static int run_blocks(const Step *s, PyObject **slots) {
     const npy_intp size = s->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
     const npy_intp width = s->n < BLOCK ? (s->n + 15) / 16 * 16 : BLOCK;
@@ -333,7 +519,7 @@ static int run_blocks(const Step *s, PyObject **slots) {
             return PyErr_NoMemory() != NULL;
         }
     }
-    room += (64 - (uintptr_t)room % 64) % 64;
+    room = aligned(room);
     for (npy_intp i = 0; fine && i < s->operand_count; i++) {
         const Operand *o = &s->operands[i];
         if (o->kind == SCRATCH) base[i] = room + o->slot * width * size;
@@ -347,12 +533,8 @@ static int run_blocks(const Step *s, PyObject **slots) {
             }
         } else {
             PyObject *x = slots[o->slot];
-            if (x != NULL && kind_of(x) == s->type && PyArray_SIZE(ARRAY(x)) == (o->kind == ONE_OF ? 1 : s->n)) base[i] = DATA(x);
-            else {
-                PyErr_Format(PyExc_ValueError, "Program: slot %zd holds %R, a run of %zd elements takes another kind of array",
-                             (Py_ssize_t)o->slot, x == NULL ? Py_None : x, (Py_ssize_t)s->n);
-                fine = 0;
-            }
+            fine = holds(o, x, s->type, o->kind == ONE_OF ? 1 : s->n);
+            if (fine) base[i] = DATA(x);
         }
     }
     if (fine) WITHOUT_GIL(s->n * s->op_count, blocks(s, base, size));
@@ -405,12 +587,15 @@ static PyObject *program_run(PyObject *self, PyObject *filled) {
     if (PyList_SetSlice(filled, 0, PyList_GET_SIZE(filled), NULL) < 0) PyErr_Clear(); /* each is freed after its last use */
     PyObject *results = NULL;
     int fine = 1;
-    p->wrote = 0;
+    const int nested = p->busy;                 /* or another thread's: it takes memory of its own */
+    char *made = nested && p->room ? PyMem_Malloc(plus(p->room, 64)) : NULL, *ours = made == NULL ? p->ours : aligned(made);
+    if (nested && p->room && made == NULL) fine = PyErr_NoMemory() != NULL;
+    p->wrote = 0, p->busy = 1;
     Py_INCREF(self);
     for (npy_intp i = 0; fine && i < p->step_count; i++) {
         const Step *s = &p->steps[i];
         if (s->fixed) p->wrote = 1;
-        fine = s->run ? run_blocks(s, slots) : call(s, slots);
+        fine = s->kind == RUN ? run_blocks(s, slots) : s->kind == LIST ? run_list(s, slots, ours) : call(s, slots);
         for (npy_intp k = 0; k < s->drop_count; k++) Py_CLEAR(slots[s->drops[k]]);
     }
     if (fine) results = PyList_New(p->result_count);
@@ -420,6 +605,8 @@ static PyObject *program_run(PyObject *self, PyObject *filled) {
     }
     for (npy_intp i = 0; i < p->slot_count; i++) Py_XDECREF(slots[i]);
     if (slots != few) PyMem_Free(slots);
+    PyMem_Free(made);
+    if (!nested) p->busy = 0;
     Py_DECREF(self);
     return results;
 }
