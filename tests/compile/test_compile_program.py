@@ -76,6 +76,48 @@ def test_a_list_computes_in_its_own_memory() -> None:
         made.run([x.T[:1]])
 
 
+@pytest.mark.parametrize("batch", [1, 2, 16, 17])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_small_products_and_sums_are_in_the_list(batch: int, dtype: Any) -> None:
+    sizes = (3, 5, 1)
+    weights = [numbers(m, n, seed=n, dtype=dtype).requires_grad_() for n, m in zip(sizes, sizes[1:])]
+    biases = [numbers(m, seed=m, dtype=dtype).requires_grad_() for m in sizes[1:]]
+    own = numbers(5, 3, seed=9, dtype=dtype)
+
+    def step(x: Any) -> Any:
+        for p in (*weights, *biases):
+            p.grad = None
+        h = torch.tanh(torch.nn.functional.linear(x, weights[0], biases[0]))
+        loss = torch.nn.functional.mse_loss(torch.nn.functional.linear(h, weights[1], biases[1]), h @ own @ own.T[:, :1])
+        loss = loss + (h * h).mean() + h[0].sum()
+        loss.backward()
+        return loss, (h.detach() @ own).sum(), h.detach()[:, :1].mean()
+
+    fast = skipping(step)
+    for seed in range(4):
+        x = numbers(batch, 3, seed=seed, dtype=dtype)
+        want, want_grads = step(x), grads(*weights, *biases)
+        got = fast(x)
+        assert same([t.detach() for t in want], [t.detach() for t in got]), fast.explain()
+        assert same(want_grads, grads(*weights, *biases)), fast.explain()
+    assert replays(fast) >= 2
+
+
+@pytest.mark.skipif(Program is None, reason="an install without C")
+@pytest.mark.parametrize("op", [
+    (15, 11, 2, 0, 2, 0, 2, 0, -1, 0, 0, 0, (2, 3, 2, 1, 3, 1)), (15, 11, 3, 0, 2, 0, 2, 0, -1, 0, 0, 0, (2, 2, 2, 1, 2, 1)),
+    (15, 11, 2, 0, 2, 0, 2, 0, 2, 16, 0, 0, (2, 2, 2, 1, 2, 1)), (15, 11, 2, 0, 2, 0, 2, 0, -1, 0, 0, 0, None),
+    (15, 11, 2, 0, 2, 0, 2, 0, -1, 0, 0, 0, (2, 2, -2, 1, 2, 1)), (15, 11, 2, 0, 2, 0, 2, 0, -1, 0, 0, 0, (0, 2, 2, 1, 2, 1)),
+    (15, 11, 2, 0, 2, 0, 2, 0, -1, 0, 0, 0, (2048, 2, 0, 0, 0, 0)), (14, 11, 4, 0, 2, 0, -1, 0, -1, 0, 0, 0, None),
+    (14, 11, 5, 0, 2, 0, -1, 0, -1, 0, 0, 0, np.add), (14, 11, 4, 0, 2, 0, -1, 0, -1, 0, 0, 0, np.exp),
+])
+def test_a_product_or_sum_that_makes_no_sense_is_refused(op: Any) -> None:
+    fine = (15, 11, 2, 0, 2, 0, 2, 0, 2, 0, 0, 0, (2, 2, 2, 1, 2, 1)), (14, 11, 4, 0, 2, 0, -1, 0, -1, 0, 0, 0, np.add)
+    Program((None,), (), ((2, ((0, 0, 11, (2, 2)),), (), fine),), ((),), ())
+    with pytest.raises(ValueError, match="Program"):
+        Program((None,), (), ((2, ((0, 0, 11, (2, 2)),), (), (op,)),), ((),), ())
+
+
 GOOD = (2, 11, 4, 2, 2, 0, 1, 0, -1, 0, 0, 0, None)
 
 

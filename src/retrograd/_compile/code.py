@@ -15,13 +15,13 @@ from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
 from .effects import Store, set_grad
-from .small import EACH, NUMBERS, OURS, PUT, SHOW, Memory, What, room, small
+from .small import EACH, JOIN, MSE, NUMBERS, OURS, PRODUCT, PUT, SHOW, SUM_ROWS, TOTAL, Memory, What, room, small
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
 OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
        "mul_add": 11, "add_mul": 12}
-UFUNC, FILL, COPY = 4, 10, 13
+UFUNC, FILL, COPY, SUM, TIMES = 4, 10, 13, 14, 15
 CALL, RUN, LIST = range(3)
 ARRAY, ONE, NUMBER, SCRATCH, OUT = range(5)
 TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
@@ -180,7 +180,7 @@ class Coder:
             now[i] += size
             now[len(self.steps) if at in self.kept else self.last.get(at, i) + 1] -= size
         total, own = sum(size for _, size, _ in many), self.memory.size
-        text = f"{len(many)} buffers of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
+        text = f"{len(many)} buffer{'s' * (len(many) != 1)} of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
         return f"{text}; {own} bytes for small results" if own else text
 
     def slot(self, x: Any) -> int:
@@ -353,15 +353,16 @@ class Coder:
         def result(v: Value) -> tuple[int, int]:
             return (base(OUT, v), 0) if id(v) in memory.arrays else (OURS, memory.make(v))
 
-        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int], ufunc: Any = None) -> None:
+        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int], more: Any = None) -> None:
             a, b, c = [*places, (-1, 0), (-1, 0)][:3]
-            ops.append((op, TYPES[v.dtype], n, ones, *a, *b, *c, *y, ufunc))
+            ops.append((op, TYPES[v.dtype], n, ones, *a, *b, *c, *y, more))
 
         for entry in self.joined(number, group):
             what, part = whats.get(id(entry), (EACH, None))
             out = entry.outs[0]
             if what == SHOW:
                 continue
+            item = out.dtype.itemsize
             places = [operand(x, out.dtype) for x in entry.args if x is not None]
             fills: list[int] = []
             if what == EACH:
@@ -376,15 +377,37 @@ class Coder:
                 code = OPS.get(entry.op, UFUNC)
                 add(code, out, out.size, sum(one << i for i, one in enumerate(ones)), places, result(out),
                     getattr(np, entry.op) if code == UFUNC else None)
-            else:
+            elif what in (JOIN, PUT):
                 at, begins = result(out)
                 if what == PUT:
-                    zero = operand(0.0, out.dtype)
-                    add(FILL, out, out.size, 1, [zero], (at, begins))
-                    begins += part * out.dtype.itemsize
+                    add(FILL, out, out.size, 1, [operand(0.0, out.dtype)], (at, begins))
+                    begins += part * item
                 for x, place in zip([x for x in entry.args if x is not None], places):
                     add(COPY, out, x.size, 0, [place], (at, begins))
-                    begins += x.size * x.dtype.itemsize
+                    begins += x.size * item
+            elif what == PRODUCT:
+                turn_a, turn_b, n, m, p = part
+                add(TIMES, out, n, 0, places, result(out), (m, p, *((1, n) if turn_a else (m, 1)), *((1, m) if turn_b else (p, 1))))
+            elif what == TOTAL:
+                y = result(out)
+                add(SUM, out, entry.args[0].size, 0, places[:1], y, np.add)
+                if part:
+                    add(OPS["div"], out, 1, 0, [y, operand(entry.args[0].size, out.dtype)], y)
+            elif what == SUM_ROWS:
+                y, (at, begins) = result(out), places[0]
+                if out.size == 1:
+                    add(SUM, out, part, 0, places, y, np.add)
+                else:                           # -0 + -0 is 0 here
+                    add(OPS["add"], out, out.size, 2, [(at, begins), operand(0.0, out.dtype)], y)
+                    for i in range(1, part):
+                        add(OPS["add"], out, out.size, 0, [y, (at, begins + i * out.size * item)], y)
+            elif what == MSE:
+                y, (g, a, b, share, twice) = result(out), places
+                fills.append(memory.take(room(out)))
+                add(OPS["mul"], out, 1, 0, [g, share], (OURS, fills[0]))
+                add(OPS["sub"], out, out.size, 0, [a, b], y)
+                add(OPS["mul"], out, out.size, 2 * (out.size > 1), [y, twice], y)
+                add(OPS["mul"], out, out.size, 2 * (out.size > 1), [y, (OURS, fills[0])], y)
             memory.free.setdefault(room(out), []).extend(fills)
             for x in entry.args:
                 if isinstance(x, Value):

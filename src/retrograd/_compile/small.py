@@ -12,18 +12,27 @@ import numpy as np
 
 from .._engine.op import View
 from .._rules.join import CatBackward0, StackBackward0
+from .._rules.linalg import MmBackward0
+from .._rules.reduce import MeanBackward0, SumBackward0
 from .._rules.slices import Put, SelectBackward0, SliceBackward0
 from . import lower
 from .values import DOUBLE, SINGLE, Entry, Value
 
 FEW = 512               # elements: BLOCK in plan.c
-EACH, JOIN, PUT, SHOW = range(4)
+MUCH = 4096             # elements of a sum: MANY in _fast.c
+TERMS = 2048            # of a product: SMALL in kernels.h
+ROWS = 16               # that are summed one by one
+EACH, JOIN, PUT, SHOW, PRODUCT, TOTAL, SUM_ROWS, MSE = range(8)
 OURS, NUMBERS = 0, 1    # bases
 What = tuple[int, Any]
 
 
+def usable(x: Any) -> bool:
+    return isinstance(x, Value) and (x.dtype is SINGLE or x.dtype is DOUBLE) and x.straight and x.size > 0
+
+
 def few(x: Any) -> bool:
-    return isinstance(x, Value) and (x.dtype is SINGLE or x.dtype is DOUBLE) and x.straight and 0 < x.size <= FEW
+    return usable(x) and x.size <= FEW
 
 
 def small(entries: list[Entry], results: list[Value]) -> tuple[dict[int, What], set[int]]:
@@ -33,6 +42,10 @@ def small(entries: list[Entry], results: list[Value]) -> tuple[dict[int, What], 
     JOIN  its arguments one after the other
     PUT   its argument from an element on, else zeros
     SHOW  part of its argument: from which elements on its results are
+    PRODUCT   of two matrices, turned or not, perhaps with a bias
+    TOTAL     the sum of all elements, over their number or not
+    SUM_ROWS  the sum of the rows
+    MSE   the gradient of mse_loss
     """
     arrays = {id(v) for v in results}
     found: dict[int, What] = {}
@@ -53,12 +66,30 @@ def kind(entry: Entry) -> What | None:
         return None
     if entry.op:
         return EACH, None
-    values = [x for x in entry.args if x is not None]
-    if not values or not all(map(few, values)) or not all(map(few, outs)) or any(v.dtype is not outs[0].dtype for v in values):
-        return None
     fn = entry.fn
     out = outs[0]
+    values = [x for x in entry.args if isinstance(x, Value)]
+    if not values or not all(map(usable, values)) or not all(map(few, outs)) or any(v.dtype is not out.dtype for v in values):
+        return None
+    if isinstance(fn, lower.MseOf):
+        g, a, b = values
+        return (MSE, None) if g.shape == () and a.shape == b.shape == out.shape else None
+    if len(values) < sum(x is not None for x in entry.args):
+        return None
     node = getattr(fn, "node", None)
+    if fn is lower.linear:
+        return product(values, False, True, out)
+    if isinstance(fn, lower.Linear1) or (isinstance(fn, lower.TwoOf) and isinstance(node, MmBackward0)):
+        return product(values, False, False, out)
+    if isinstance(fn, lower.Linear2):
+        return product(values, True, False, out) if fn.turned else None
+    if isinstance(fn, lower.Total):
+        return (TOTAL, fn.mean) if values[0].size < MUCH else None
+    if isinstance(fn, lower.OneOf) and isinstance(node, (SumBackward0, MeanBackward0)):
+        return (TOTAL, isinstance(node, MeanBackward0)) if node.dtype is None and values[0].size < MUCH else None
+    if isinstance(fn, lower.Fitted):
+        one = len(out.shape) == 1 and values[0].shape[-1:] == out.shape
+        return (SUM_ROWS, values[0].size // out.size) if one and values[0].size <= ROWS * out.size else None
     if isinstance(fn, lower.AllOf) and isinstance(node, (CatBackward0, StackBackward0)):
         one = node.dtype is None and math.prod(out.shape[:node.dim]) == 1 and out.size == sum(v.size for v in values)
         return (JOIN, None) if one else None
@@ -67,6 +98,8 @@ def kind(entry: Entry) -> What | None:
     if isinstance(fn, lower.OneOf) and isinstance(node, Put):
         return put(numbered(node.into)[node.where], values[0])
     g = values[0]
+    if g.size > MUCH:
+        return None
     if isinstance(fn, lower.GradsOf) and isinstance(node, (CatBackward0, StackBackward0)):
         return shown(node.grads(numbered(g.shape), [None] * fn.count, None, fn.want), fn.wanted)
     if isinstance(fn, lower.Shaped):
@@ -74,6 +107,17 @@ def kind(entry: Entry) -> What | None:
     if isinstance(getattr(fn, "__self__", None), View):
         return shown([fn(numbered(g.shape))], [0])
     return None
+
+
+def product(values: list[Value], turn_a: bool, turn_b: bool, out: Value) -> What | None:
+    """(turn a, turn b, rows, terms, columns)"""
+    a, b = values[0].shape, values[1].shape
+    if len(a) != 2 or len(b) != 2:
+        return None
+    n, m = a[::-1] if turn_a else a
+    p = b[0] if turn_b else b[1]
+    fits = out.shape == (n, p) and max(n, m, p) <= TERMS and n * m * p <= TERMS
+    return (PRODUCT, (turn_a, turn_b, n, m, p)) if fits else None
 
 
 def numbered(shape: Any) -> Any:

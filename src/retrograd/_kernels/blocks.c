@@ -33,7 +33,7 @@
 #define SHOW(data, n) ((void)0)
 #endif
 
-#define SMALL 1024                  /* up to here a class for every 16 bytes, above four classes for every doubling */
+#define FINE 1024                  /* up to here a class for every 16 bytes, above four classes for every doubling */
 #define SMALL_KEPT 16               /* free blocks kept of each small class */
 #define LARGEST ((size_t)1 << 26)
 #define CLASSES 128
@@ -49,7 +49,7 @@ typedef struct Free {
 } Free;
 
 static Free *lists[CLASSES];
-static uint32_t kept_small[SMALL / 16];
+static uint32_t kept_small[FINE / 16];
 static size_t limit = 0, kept = 0, most = 0;
 static uint64_t reused = 0, fresh = 0;
 static char busy = 0;               /* the lock of all of these */
@@ -64,7 +64,7 @@ static Mark *mark(void *data) { return (Mark *)data - 1; }
 
 /* The class for n bytes, and how many bytes its blocks hold. */
 static uint32_t class_of(size_t n, size_t *holds) {
-    if (n <= SMALL) {
+    if (n <= FINE) {
         size_t sixteens = n == 0 ? 1 : (n + 15) / 16;
         *holds = sixteens * 16;
         return (uint32_t)sixteens - 1;
@@ -75,12 +75,12 @@ static uint32_t class_of(size_t n, size_t *holds) {
     while ((n - 1) >> (e + 1)) e++;                     /* 2^e < n <= 2^(e+1) */
     size_t step = (size_t)1 << (e - 2), steps = (n + step - 1) / step;
     *holds = steps * step;
-    return (uint32_t)(SMALL / 16 + (e - 10) * 4 + steps - 5);
+    return (uint32_t)(FINE / 16 + (e - 10) * 4 + steps - 5);
 }
 
 static size_t holds_of(uint32_t class) {
-    if (class < SMALL / 16) return (size_t)(class + 1) * 16;
-    uint32_t rest = class - SMALL / 16;
+    if (class < FINE / 16) return (size_t)(class + 1) * 16;
+    uint32_t rest = class - FINE / 16;
     return (size_t)(rest % 4 + 5) << (rest / 4 + 8);
 }
 
@@ -98,7 +98,7 @@ static void *take(uint32_t class) {
     if (data != NULL) {
         SHOW(data, sizeof(Free));
         lists[class] = data->next;
-        if (class < SMALL / 16) kept_small[class]--;
+        if (class < FINE / 16) kept_small[class]--;
         else kept -= holds_of(class);
         reused++;
     }
@@ -107,12 +107,12 @@ static void *take(uint32_t class) {
 }
 
 __attribute__((noinline)) static void *make(size_t holds, uint32_t class, int zero) { /* takers save no register for it */
-    size_t room = class < SMALL / 16 ? sizeof(Mark) * 2 : 64 + sizeof(Mark) * 2;
+    size_t room = class < FINE / 16 ? sizeof(Mark) * 2 : 64 + sizeof(Mark) * 2;
     if (holds > SIZE_MAX - room) return NULL;
     char *start = zero ? calloc(1, holds + room) : malloc(holds + room);
     if (start == NULL) return NULL;
     char *data = start + sizeof(Mark) * 2;
-    if (class >= SMALL / 16) data = (char *)(((uintptr_t)data + 63) & ~(uintptr_t)63);
+    if (class >= FINE / 16) data = (char *)(((uintptr_t)data + 63) & ~(uintptr_t)63);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (holds >= HUGE_PAGES) {
         uintptr_t page = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
@@ -158,12 +158,12 @@ static void cache_free(void *ctx, void *data, size_t n) {
     if (data == NULL) return;
     const uint32_t class = mark(data)->class;
     if (class != NO_CLASS && lock()) {
-        if (class < SMALL / 16 && kept_small[class] < SMALL_KEPT) {
+        if (class < FINE / 16 && kept_small[class] < SMALL_KEPT) {
             kept_small[class]++;
             keep(data, class);
             return;
         }
-        if (class >= SMALL / 16 && kept + holds_of(class) <= limit) {
+        if (class >= FINE / 16 && kept + holds_of(class) <= limit) {
             kept += holds_of(class);
             if (kept > most) most = kept;
             keep(data, class);

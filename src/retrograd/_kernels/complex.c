@@ -136,7 +136,7 @@ TRIPLES(blend)
 TRIPLES(add_product)
 
 /* Products of matrices so small that one call of BLAS each costs more. */
-enum { SMALL = 512 };   /* multiplications of one product */
+enum { TERMS = 512 };   /* multiplications of one product */
 
 #define PRODUCTS(T, NAME)                                                                                           \
     CLONES static void NAME(const T *restrict a, const T *restrict b, T *restrict y, npy_intp items, npy_intp n,    \
@@ -164,7 +164,7 @@ KERNEL(complex_products, 2)
     if (ndim < 2 || complex_kind(z) != type || PyArray_NDIM(ARRAY(z)) != ndim
         || !PyArray_CompareLists(PyArray_DIMS(ARRAY(x)), PyArray_DIMS(ARRAY(z)), ndim - 2)) Py_RETURN_NONE;
     const npy_intp n = PyArray_DIM(ARRAY(x), ndim - 2), m = PyArray_DIM(ARRAY(x), ndim - 1), p = PyArray_DIM(ARRAY(z), ndim - 1);
-    if (m != PyArray_DIM(ARRAY(z), ndim - 2) || n > SMALL || m > SMALL || p > SMALL || n * m * p > SMALL) Py_RETURN_NONE;
+    if (m != PyArray_DIM(ARRAY(z), ndim - 2) || n > TERMS || m > TERMS || p > TERMS || n * m * p > TERMS) Py_RETURN_NONE;
     npy_intp dims[NPY_MAXDIMS];
     memcpy(dims, PyArray_DIMS(ARRAY(x)), sizeof(npy_intp) * ndim);
     dims[ndim - 1] = p;

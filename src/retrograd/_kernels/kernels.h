@@ -44,6 +44,14 @@ typedef void (*OneLoop)(const void *, void *, npy_intp);
 typedef void (*TwoLoop)(const void *, const void *, void *, npy_intp);
 OneLoop loop_one(int which, int type);
 TwoLoop loop_two(int which, int type);
+
+/* Products that plan.c takes from product.c: a (n, m) b (m, p), strides in bytes, and a bias (p,) where that is not NULL. */
+#define SMALL 2048 /* multiplications up to which a plain loop beats the 0.9 us of a NumPy matmul call */
+typedef struct {
+    npy_intp n, m, p, a0, a1, b0, b1;
+} Small;
+void small_product(int type, const Small *o, const char *a, const char *b, const char *bias, char *y);
+
 PyTypeObject *program_type(void);       /* plan.c; NULL with an error set */
 PyTypeObject *guards_type(void);        /* guards.c */
 int verify_types(PyObject *module);        /* verify.c; -1 with an error set */

@@ -16,7 +16,7 @@
 #endif
 
 enum { BLOCK = 512 };                           /* elements: a dozen registers of float32 in the first cache */
-enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, MUL_ADD, ADD_MUL, COPY, OPS };
+enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, MUL_ADD, ADD_MUL, COPY, SUM, PRODUCT, OPS };
 enum { ARRAY_OF, ONE_OF, NUMBER, SCRATCH, OUT, KINDS };
 enum { CALL, RUN, LIST, STEPS };
 enum { OURS, NUMBERS, BASES };                  /* the first bases of a list: the program's memory, numbers */
@@ -43,6 +43,7 @@ typedef struct {
     Micro m;                                    /* a, b, c, y: numbers of bases */
     int type, one_a, one_b;
     npy_intp n, a, b, c, y;
+    Small product;
 } Tiny;
 
 typedef struct {
@@ -108,26 +109,28 @@ static int make_call(Step *s, PyObject *given, npy_intp slots) {
         && indices(PyTuple_GET_ITEM(given, 4), slots, &s->outs, &s->out_count);
 }
 
-/* The ufunc's loop from one array of the type to another one. */
-static int find_loop(Micro *m, PyObject *x, int type) {
+/* The ufunc's loop from `given` arrays of the type to another one. */
+static int find_loop(Micro *m, PyObject *x, int type, int given) {
     if (!PyObject_HasAttrString(x, "ntypes") || strcmp(Py_TYPE(x)->tp_name, "numpy.ufunc") != 0) return bad("expected a ufunc");
     PyUFuncObject *ufunc = (PyUFuncObject *)x;
-    if (ufunc->nargs != 2 || ufunc->functions == NULL || ufunc->types == NULL) return bad("a ufunc without loops");
-    for (int k = 0; k < ufunc->ntypes; k++)
-        if (ufunc->types[2 * k] == type && ufunc->types[2 * k + 1] == type) {
-            m->loop = ufunc->functions[k];
-            m->data = ufunc->data ? ufunc->data[k] : NULL;
-            return m->loop != NULL;
-        }
+    if (ufunc->nargs != given + 1 || ufunc->functions == NULL || ufunc->types == NULL) return bad("a ufunc without loops");
+    for (int k = 0; k < ufunc->ntypes; k++) {
+        int all = 1;
+        for (int i = 0; i <= given; i++) all = all && ufunc->types[(given + 1) * k + i] == type;
+        if (!all) continue;
+        m->loop = ufunc->functions[k];
+        m->data = ufunc->data ? ufunc->data[k] : NULL;
+        return m->loop != NULL;
+    }
     return bad("a ufunc without a loop of that type");
 }
 
 static int is_type(npy_intp type) { return type == NPY_FLOAT || type == NPY_DOUBLE; }
 
-static int takes_two(int op) { return op <= DIV || (op >= RELU_GRAD && op <= TANH_GRAD) || op == MUL_ADD || op == ADD_MUL; }
+static int takes_two(int op) { return op <= DIV || (op >= RELU_GRAD && op <= TANH_GRAD) || op == MUL_ADD || op == ADD_MUL || op == PRODUCT; }
 
 static int find_loops(Micro *m, PyObject *ufunc, int type) {
-    if (m->op == UFUNC && !find_loop(m, ufunc, type)) return 0;
+    if ((m->op == UFUNC || m->op == SUM) && !find_loop(m, ufunc, type, m->op == SUM ? 2 : 1)) return 0;
     if (m->op == RELU || m->op == SIGMOID) m->one = loop_one(m->op - RELU, type);
     if (m->op >= RELU_GRAD && m->op <= TANH_GRAD) m->two = loop_two(m->op - RELU_GRAD, type);
     return m->op != SIGMOID || m->one != NULL || bad("no such loop");
@@ -186,7 +189,7 @@ static int make_run(Step *s, PyObject *given, npy_intp slots) {
         m->op = (int)parts[0], m->a = (int)parts[1], m->b = (int)parts[2], m->y = (int)parts[3];
         const int two = takes_two(m->op);
         npy_intp third = -1;
-        if (m->op == COPY) return bad("a copy within a run");
+        if (m->op >= COPY) return bad("an operation of lists alone");
         if (m->op >= MUL_ADD && (!whole(PyTuple_GET_ITEM(x, 4), &third) || third < 0 || third >= s->operand_count
                                  || is_one(&s->operands[third]))) return bad("an operation of three arrays");
         m->c = (int)third;
@@ -206,8 +209,23 @@ static npy_intp base_bytes(const Step *s, npy_intp at) {
     return at == NUMBERS ? s->number_count * (npy_intp)sizeof(double) : s->operands[at].size;
 }
 
-/* (2, bases, numbers, ops): bases (kind, slot, type, count or shape), numbers (type, number), ops (op, type, count, which of a
-   and b are single elements, base and bytes of a, b, c and y, a ufunc or None); b and c have base -1 where there is none */
+/* (m, p, a0, a1, b0, b1) in elements, of which a has `a`, b `b` and y n * p: their bytes, in `bytes`. */
+static int read_product(Small *o, PyObject *x, npy_intp n, npy_intp size, npy_intp *bytes) {
+    npy_intp parts[6];
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 6) return bad("a product has six parts");
+    for (int k = 0; k < 6; k++)
+        if (!whole(PyTuple_GET_ITEM(x, k), &parts[k]) || parts[k] < (k < 2) || parts[k] > SMALL) return bad("a product of other sizes");
+    const npy_intp m = parts[0], p = parts[1];
+    if (n * m * p > SMALL) return bad("a large product");
+    *o = (Small){n, m, p, parts[2] * size, parts[3] * size, parts[4] * size, parts[5] * size};
+    bytes[0] = (n - 1) * o->a0 + (m - 1) * o->a1 + size, bytes[1] = (m - 1) * o->b0 + (p - 1) * o->b1 + size;
+    bytes[2] = p * size, bytes[3] = n * p * size;
+    return 1;
+}
+
+/* (2, bases, numbers, ops): bases (kind, slot, type, shape), numbers (type, number), ops (op, type, count, which of a and b are
+   single elements, base and bytes of a, b, c and y, a ufunc, what a product needs or None); b and c have base -1 where there
+   is none */
 static int make_list(Step *s, PyObject *given, npy_intp slots, npy_intp *room) {
     npy_intp value, type;
     if (PyTuple_GET_SIZE(given) != 4) return bad("a list has four parts");
@@ -262,18 +280,20 @@ static int make_list(Step *s, PyObject *given, npy_intp slots, npy_intp *room) {
         if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 13) return bad("an operation has thirteen parts");
         for (int k = 0; k < 12; k++) if (!whole(PyTuple_GET_ITEM(x, k), &parts[k])) return bad("no such operation");
         const npy_intp op = parts[0], n = parts[2], ones = parts[3];
-        if (op < 0 || op >= OPS || !is_type(parts[1]) || n < 1 || n > BLOCK || ones < 0 || ones > 3) return bad("no such operation");
+        if (op < 0 || op >= OPS || !is_type(parts[1]) || n < 1 || n > (op == SUM ? 8 * BLOCK : BLOCK) || ones < 0 || ones > 3) return bad("no such operation");
         const npy_intp size = parts[1] == NPY_FLOAT ? sizeof(float) : sizeof(double);
         t->m.op = (int)op, t->type = (int)parts[1], t->n = n, t->one_a = ones & 1, t->one_b = ones >> 1;
         if (op > DIV && ones != (op == FILL)) return bad("an operation of a number");
+        npy_intp many[4] = {ones & 1 ? size : n * size, ones & 2 ? size : n * size, n * size, op == SUM ? size : n * size};
+        if (op == PRODUCT && !read_product(&t->product, PyTuple_GET_ITEM(x, 12), n, size, many)) return 0;
         for (int k = 0; k < 4; k++) {
             const npy_intp at = parts[4 + 2 * k], from = parts[5 + 2 * k];
-            const int wanted = k == 0 || k == 3 || (k == 1 ? takes_two((int)op) : op == MUL_ADD || op == ADD_MUL);
+            const int wanted = k == 0 || k == 3 || (k == 1 ? takes_two((int)op) : op == MUL_ADD || op == ADD_MUL || (op == PRODUCT && at != -1));
             if (!wanted) {
                 if (at != -1) return bad("an operation of other operands");
                 continue;
             }
-            const npy_intp bytes = (k < 2 && (ones >> k & 1) ? 1 : n) * size;
+            const npy_intp bytes = many[k];
             if (at < 0 || at >= s->operand_count || from < 0 || from % size || from > ((npy_intp)1 << 39) || from + bytes > base_bytes(s, at)) return bad("no such operand");
             if (k == 3 && (at == NUMBERS || (at >= BASES && s->operands[at].kind != OUT))) return bad("a result has no place");
             if (at >= BASES && s->operands[at].type != t->type) return bad("an operand of another type");
@@ -282,9 +302,9 @@ static int make_list(Step *s, PyObject *given, npy_intp slots, npy_intp *room) {
         t->m.a = (int)parts[4], t->a = parts[5], t->m.b = (int)parts[6], t->b = parts[7];
         t->m.c = (int)parts[8], t->c = parts[9], t->m.y = (int)parts[10], t->y = parts[11];
         if (t->m.b < 0) t->m.b = OURS, t->b = 0;
-        if (t->m.c < 0) t->m.c = OURS, t->c = 0;
+        if (t->m.c < 0 && op != PRODUCT) t->m.c = OURS, t->c = 0;
         if (!find_loops(&t->m, PyTuple_GET_ITEM(x, 12), t->type)) return 0;
-        s->work += n;
+        s->work += op == PRODUCT ? n * t->product.m * t->product.p : n;
     }
     return 1;
 }
@@ -476,7 +496,13 @@ static void each(const Step *s, char **base) {
             char *data[2] = {a, y};
             npy_intp count = n, steps[2] = {size, size};
             t->m.loop(data, &count, steps, t->m.data);
-        } else if (t->m.op == RELU || t->m.op == SIGMOID) t->m.one(a, y, n);
+        } else if (t->m.op == SUM) {
+            npy_intp count = n, steps[3] = {0, t->type == NPY_FLOAT ? sizeof(float) : sizeof(double), 0};
+            char *data[3] = {y, a, y};
+            memset(y, 0, (size_t)steps[1]);
+            t->m.loop(data, &count, steps, t->m.data);
+        } else if (t->m.op == PRODUCT) small_product(t->type, &t->product, a, b, t->m.c < 0 ? NULL : base[t->m.c] + t->c, y);
+        else if (t->m.op == RELU || t->m.op == SIGMOID) t->m.one(a, y, n);
         else if (t->m.op >= RELU_GRAD && t->m.op <= TANH_GRAD) t->m.two(a, b, y, n);
         else if (t->type == NPY_FLOAT) switch (t->m.op) { SMALL_OP(float, floats) }
         else switch (t->m.op) { SMALL_OP(double, doubles) }
