@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.descent import adapt
 from .._engine.tensor import TensorBase, bump
 from .._kernels import kernel
 from .._tensor import Tensor
@@ -89,7 +90,13 @@ class Adam(Optimizer):
         if type(beta1) is not float or type(beta2) is not float:
             beta1, beta2 = value(beta1), value(beta2)
         amsgrad, decoupled, maximize = group["amsgrad"], not not group["decoupled_weight_decay"], not not group["maximize"]
-        for p in params:
+        at = -1
+        while True:
+            at = adapt(quick_step, params, at + 1, self.state, lr, beta1, beta2, eps, decay, decoupled, maximize, not not amsgrad,
+                       rounded)
+            if at == len(params):
+                break
+            p = params[at]
             state = self.state[p]
             if not state:
                 state["step"] = scalar(0.0)
@@ -97,19 +104,10 @@ class Adam(Optimizer):
                 state["exp_avg_sq"] = zeros(p)
                 if amsgrad:
                     state["max_exp_avg_sq"] = zeros(p)
+                at -= 1                                 # the kernel may take it now
+                continue
             m, v = state["exp_avg"], state["exp_avg_sq"]
             top = state["max_exp_avg_sq"] if amsgrad else None
-            if (not rounded or p.array.dtype.itemsize < 8) and quick_step(
-                p.array, p.grad.array, m.array, v.array, None if top is None else top.array, state["step"].array, lr,
-                beta1, beta2, eps, decay, decoupled, maximize,
-            ):
-                for t in (state["step"], m, v, p):
-                    bump(t)
-                if top is not None:
-                    bump(top)
-                if decoupled and decay != 0:
-                    bump(p)
-                continue
             n = count(state)
             if decoupled and decay != 0:
                 p.array *= 1 - lr * decay

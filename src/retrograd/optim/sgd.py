@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.descent import descend
 from .._engine.tensor import TensorBase, bump, wrap
 from .._functions.pointwise import not_implemented
 from .._kernels import kernel
@@ -62,22 +63,12 @@ class SGD(Optimizer):
         decay = decay if type(decay) in NUMBERS else value(decay)
         momentum, maximize = group["momentum"], not not group["maximize"]
         dampening, nesterov = group["dampening"], not not group["nesterov"]
-        for p in params:
-            array, grad = p.array, p.grad.array
-            if momentum == 0:
-                if quick_step(array, grad, None, lr, 0.0, 0.0, decay, False, maximize, False):
-                    bump(p)
-                    continue
-            else:
-                b = self.state[p].get("momentum_buffer")
-                kept = np.empty_like(array, subok=False) if b is None else b.array
-                if quick_step(array, grad, kept, lr, momentum, dampening, decay, nesterov, maximize, b is None):
-                    if b is None:
-                        self.state[p]["momentum_buffer"] = wrap(kept)
-                    else:
-                        bump(b)
-                    bump(p)
-                    continue
+        at = -1
+        while True:
+            at = descend(quick_step, params, at + 1, self.state, lr, momentum, dampening, decay, nesterov, maximize)
+            if at == len(params):
+                break
+            p = params[at]
             g = descent(p, maximize, decay)
             t = np.empty_like(p.array, subok=False)
             if momentum == 0:
