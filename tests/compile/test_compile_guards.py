@@ -318,8 +318,10 @@ def test_bounds_of_arrays_in_c_are_numpys() -> None:
 
 @pytest.mark.skipif(Guards is None, reason="an install without C")
 @pytest.mark.parametrize("guard", [
-    (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, "x"), (3, (), None, ()), (5, len, None, (1, 2, 3)), (6, {}, "a", 1),
-    (7, {}, 3, 1), (9, {}, None, 1), (10, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",
+    (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, None), (2, ([],), None, None), (3, (), None, ()), (5, len, None, (1, 2, 3)),
+    (6, {}, ("a",), (1,)),
+    (6, int, ("a",), ()), (6, int, "a", 1), (9, {}, (), 1), (9, {}, None, ()), (10, [], (), ()), (10, {}, ("a",), ()),
+    (7, {}, 3, 1), (11, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",
 ])
 def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
     with pytest.raises(ValueError, match="Guards"):

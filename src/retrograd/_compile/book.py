@@ -77,6 +77,15 @@ class Book:
         for kind, i, t in tensors.all():
             self.meet(kind, i, t)
 
+    def forget(self) -> None:
+        """Let go of all arrays and tensors."""
+        self.tensors = Tensors()
+        for table in (self.values, self.made, self.roots, self.settled):
+            table.clear()
+        for many in (self.entries, self.alive, self.steps, self.nodes):
+            many.clear()
+        self.lower.twins.clear()
+
     def meet(self, kind: str, i: int, t: TensorBase) -> None:
         """`t` was there before the call."""
         self.know(Value(kind, t.array.shape, t.array.dtype, t.array, i))

@@ -40,10 +40,10 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
             return not same(holder.cell_contents, was)
         except ValueError:
             return True
-    if kind == "length":
-        return len(holder) != was
-    if kind == "keys":
-        return len(holder) != len(was) or not all(map(same, holder, was))
+    if kind == "empty":
+        return any(holder)
+    if kind in MANY:
+        return unlike(guard) is not None
     if kind == "set":
         return bool(holder != was)
     if kind == "array":
@@ -54,12 +54,22 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
         return len(holder) != len(was) or not all(map(same, holder, was))
     if kind == "type":
         return type(holder) is not was
-    if kind == "attr*":
-        return vars(holder).get(key, MISSING) is not was
     return not same(getattr(holder, key), was)
 
 
-KINDS = {"dict": 0, "cell": 1, "length": 2, "items": 3, "type": 4, "function": 5, "attr*": 6, "attr": 7, "keys": 9}
+def unlike(guard: tuple[str, Any, Any, Any]) -> Any:
+    """The first of several keys whose value is another one; None for none."""
+    kind, holder, keys, values = guard
+    if kind == "attrs":
+        table = vars(holder)
+        return next((key for key, was in zip(keys, values) if table.get(key, MISSING) is not was), None)
+    if kind == "table" and not (len(holder) == len(keys) and all(map(same, holder, keys))):
+        return next((key for key in (*dict.keys(holder), *keys) if key not in keys or key not in holder), "...")
+    return next((key for key, was in zip(keys, values) if not same(dict.get(holder, key, MISSING), was)), None)
+
+
+KINDS = {"dict": 0, "cell": 1, "empty": 2, "items": 3, "type": 4, "function": 5, "attrs": 6, "attr": 7, "table": 9, "dicts": 10}
+MANY = ("table", "dicts", "attrs")      # of several keys
 Guards: Any = getattr(_kernels.nn, "Guards", None)
 # Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
 FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
@@ -112,13 +122,21 @@ class Watch:
         """The path of the first of Python's values that is another one; "" for none."""
         quick = self.quick
         if quick is None:
-            return next((path for guard, path in zip(self.guards, self.paths) if changed(guard)), "")
+            return next((named(guard, path) for guard, path in zip(self.guards, self.paths) if changed(guard)), "")
         at = quick.first(0)
         while at is not None:                   # not the same object: perhaps the same number
             if changed(self.guards[at]):
-                return self.paths[at]
+                return named(self.guards[at], self.paths[at])
             at = quick.first(at + 1)
         return ""
+
+
+def named(guard: tuple[str, Any, Any, Any], path: str) -> str:
+    """The path of what is another one."""
+    if guard[0] not in MANY:
+        return path
+    key = unlike(guard)
+    return path.replace("*", repr(key) if path.endswith("[*]") else str(key))
 
 
 def apart(arrays: list[Any]) -> bool:
@@ -130,7 +148,7 @@ def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:
     kind, holder, key, was = guard
     number = KINDS.get(kind, 8)
     if (number == 9 and isinstance(holder, collections.OrderedDict) and was) or (
-            number == 2 and not isinstance(holder, dict)) or (number == 3 and type(holder) is not list):
+            number == 2 and not all(isinstance(x, dict) for x in holder)) or (number == 3 and type(holder) is not list):
         number = 8                              # Python looks
     return number, holder, key, was
 

@@ -35,7 +35,14 @@ class Passes(Book):
         self.sums: dict[tuple[int, int, int], Value] = {}
         self.frames: list[Frame] = []
         self.begun: list[int] = []              # nodes, as they ran
+        self.lines: dict[int, str] = {}         # pass -> the user's line
         self.regions: dict[int, Region] = {}    # node -> the call that is one entry
+
+    def forget(self) -> None:
+        super().forget()
+        self.sums.clear()
+        self.frames.clear()
+        self.regions.clear()
 
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
@@ -73,6 +80,13 @@ class Passes(Book):
                 raise Refused(f"a hook of {node.name()}")
         except Refused as error:
             self.refuse(error)
+
+    def line_of(self, task: Task) -> str:
+        """The line that began the pass."""
+        found = self.lines.get(task.number)
+        if found is None:
+            found = self.lines[task.number] = self.line()
+        return found
 
     def edge(self, task: Task, to: Node, nr: int, g: Any) -> None:
         if self.off:
@@ -144,7 +158,7 @@ class Passes(Book):
         rules = region.rules
         rule = None if rules is None or begun or any(key not in rules for key in to) else [rules[key] for key in to]
         fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule)
-        self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line()))
+        self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line_of(task)))
         for key, value in zip(to, values):
             region.sent[(task.number, *key)] = value
 
@@ -188,7 +202,7 @@ class Passes(Book):
             made = self.made.get(id(node))
             if made is None and (type(node).__name__ not in ("TBackward0",) or node.keep):
                 raise Refused("a backward pass continues into a graph from before the call")
-            where = self.line()
+            where = self.line_of(frame.task)
             if id(node) in self.linears:
                 by = self.lower.linear_rules(g, made, arrays, node.like, where)
                 values = [by[i] for i in fresh]

@@ -34,6 +34,7 @@ MISSING = object()
 MOST = 1 << 16          # bytes of an array that are compared at each call
 HEAP = 512              # of a type's flags: made by a class statement
 NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
+PASSED: set[type] = set(NUMBERS)                        # types of what is known by its value
 NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
 TENSORS = (Tensor, Parameter)
 OPTIMIZERS = tuple(x for x in vars(optim).values() if isinstance(x, type) and issubclass(x, Optimizer) and x not in (
@@ -73,7 +74,8 @@ refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to tor
 class Reach:
     """All that `f` and what it refers to may read.
 
-    guards   (kind, object, key, what it was): "dict", "cell", "attr", "length", "items", "type"
+    guards   (kind, object, key, what it was): "dict", "cell", "attr", "empty", "items", "type"; of several keys "table",
+             "dicts" and "attrs", with tuples
     tensors  those that were met
     """
 
@@ -98,10 +100,8 @@ class Reach:
                 self.visit(*self.todo.pop())
             for x, path in list(self.objects):
                 self.attributes(x, path)
-        for name in (self.names | OPERATORS) - self.methods:
-            self.methods.add(name)
-            if hasattr(Tensor, name):
-                self.note("attr*", Tensor, name, vars(Tensor).get(name, MISSING), f"Tensor.{name}")
+        self.several("attrs", Tensor, [x for x in (self.names | OPERATORS) - self.methods if hasattr(Tensor, x)], "Tensor")
+        self.methods |= self.names | OPERATORS
         if self.optimizers and self.names & WRITES:
             raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
         if "load_state_dict" in self.names:
@@ -113,9 +113,19 @@ class Reach:
         self.guards.append((kind, holder, key, value))
         self.paths.append(path)
 
+    def several(self, kind: str, holder: Any, names: list[str], path: str) -> None:
+        """Of an object's attributes, or a class's: they are what they are."""
+        if names:
+            table = vars(holder)
+            was = tuple([table.get(name, MISSING) for name in names])
+            self.note(kind, table if kind == "dicts" else holder, tuple(names), was, f"{path}.*")
+
     def visit(self, x: Any, path: str) -> None:
         kind = type(x)
-        if isinstance(x, NUMBERS) and kind in NUMBERS or isinstance(x, (*NAMES, np.generic)):
+        if kind in PASSED:
+            return
+        if isinstance(x, (*NAMES, np.generic)):
+            PASSED.add(kind)
             return
         if isinstance(x, type):
             self.called.add(x)
@@ -186,17 +196,13 @@ class Reach:
 
     def mapping(self, x: Any, path: str, empty: Any = ()) -> None:
         """empty: keys of what nobody has to look into."""
-        self.note("keys", x, None, tuple(x), path)
+        self.note("table", x, tuple(dict.keys(x)), tuple(dict.values(x)), f"{path}[*]")
         for key, y in dict.items(x):
-            if isinstance(key, TensorBase):
+            if type(key) is not str and isinstance(key, TensorBase):
                 raise Refused(f"{path} is a dict of tensors")
-            if key == "_non_persistent_buffers_set":    # of a module: no call reads it
-                continue
-            where = f"{path}[{key!r}]"
-            self.guards.append(("dict", x, key, y))
-            self.paths.append(where)
-            if type(y) not in NUMBERS and key not in empty:
-                self.todo.append((y, where))
+            # No call reads a module's _non_persistent_buffers_set
+            if type(y) not in PASSED and key not in empty and key != "_non_persistent_buffers_set":
+                self.todo.append((y, f"{path}[{key!r}]"))
 
     def function(self, f: Any, path: str) -> None:
         if f in refusing:
@@ -298,23 +304,13 @@ class Reach:
             wanted = wanted | {n for n, y in table.items() if n.startswith("__") and isinstance(y, METHODS)}
             if x not in self.called:
                 wanted = wanted - {"__init__", "__new__"}
-        for name in sorted(wanted):
-            if (id(x), name) in self.codes:
-                continue
-            if there(x, name, ours(x.__name__)) if isinstance(x, types.ModuleType) else name in table:
-                self.codes.add((id(x), name))
-                value = table[name]
-                if isinstance(x, type):
-                    self.note("attr*", x, name, value, f"{path}.{name}")
-                else:
-                    self.note("dict", table, name, value, f"{path}.{name}")
-                self.todo.append((value, f"{path}.{name}"))
-            elif not isinstance(x, types.ModuleType):
-                self.codes.add((id(x), name))
-                if isinstance(x, type):
-                    self.note("attr*", x, name, MISSING, f"{path}.{name}")
-                else:
-                    self.note("dict", table, name, MISSING, f"{path}.{name}")
+        fresh = [name for name in sorted(wanted) if (id(x), name) not in self.codes]
+        if isinstance(x, types.ModuleType):
+            passing = ours(x.__name__)
+            fresh = [name for name in fresh if there(x, name, passing)]
+        self.codes.update([(id(x), name) for name in fresh])
+        self.several("attrs" if isinstance(x, type) else "dicts", x, fresh, path)
+        self.todo.extend([(table[name], f"{path}.{name}") for name in fresh if name in table])
 
     def module(self, x: Any, path: str) -> None:
         kind = type(x)
@@ -329,12 +325,9 @@ class Reach:
         if not ours(kind.__module__):
             self.kind(kind)
             self.objects.append((x, path))
-            for name in ("training", "_parameters", "_buffers", "_modules"):
-                self.note("dict", own, name, own.get(name, MISSING), f"{path}.{name}")
-                self.todo.append((own.get(name), f"{path}.{name}"))
-            self.note("dict", own, "_compiled_call_impl", own.get("_compiled_call_impl", MISSING), path)
-            for name in HOOKS[:4]:
-                self.note("dict", own, name, own[name], f"{path}.{name}")
+            read = ["training", "_parameters", "_buffers", "_modules"]
+            self.several("dicts", x, [*read, "_compiled_call_impl", *HOOKS[:4]], path)
+            self.todo.extend([(own.get(name), f"{path}.{name}") for name in read])
         self.hooks(own, path)
 
     def optimizer(self, x: Any, path: str) -> None:
@@ -354,11 +347,10 @@ class Reach:
         self.hooks(own, path)
 
     def hooks(self, own: dict[str, Any], path: str) -> None:
-        for name in HOOKS:
-            if name in own:
-                if own[name]:
-                    raise Refused(f"{path} has hooks")
-                self.note("length", own[name], None, 0, f"hooks of {path}")
+        tables = tuple([own[name] for name in HOOKS if name in own])
+        if any(tables):
+            raise Refused(f"{path} has hooks")
+        self.note("empty", tables, None, None, f"hooks of {path}")
 
 
 def written(cls: type) -> bool:

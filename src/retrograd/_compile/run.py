@@ -33,7 +33,7 @@ GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
 # None of them has a hook, in C: the tables are those of the import, and empty.
 NO_HOOKS: Any = None if Guards is None else Guards(tuple(map(coded, [
     *[("dict", space, name, space[name]) for space, name in GLOBAL_HOOKS],
-    *[("length", space[name], None, 0) for space, name in GLOBAL_HOOKS if space[name] is not None]])), (), MISSING)
+    ("empty", tuple([space[name] for space, name in GLOBAL_HOOKS if space[name] is not None]), None, None)])), (), MISSING)
 
 
 def mood() -> Any:
@@ -156,8 +156,9 @@ class Compiled(Wrapper):
             outputs = trace.finish(result)
             if mood() != now:
                 raise Refused("the call changes a mode")
+            made, stepped = trace.edits(), trace.stepped()
             for (kind, i, t), count in zip(tensors.all(), edits):
-                if edits_of(t) != count + trace.edits(kind, i) and not trace.stepped(t):
+                if edits_of(t) != count + made.get(trace.place(kind, i), 0) and id(t) not in stepped:
                     raise Refused("a tensor is written by something that is not replayed")
             for t, array in zip(tensors.held, watch.arrays):
                 if t.array is not array:

@@ -271,14 +271,18 @@ class Trace(Passes):
             raise Refused("results or gradients that share memory with each other or with earlier tensors")
         return outputs
 
-    def edits(self, kind: str, i: int) -> int:
-        """How many edits of that tensor the entries make."""
-        at = self.place(kind, i)
-        return sum(e.fn.count for e in self.entries if isinstance(e.fn, Store) and e.args[0].index == at)
+    def edits(self) -> dict[int, int]:
+        """How many edits of each tensor the entries make, by its place."""
+        found: dict[int, int] = {}
+        for e in self.entries:
+            if isinstance(e.fn, Store):
+                at = e.args[0].index
+                found[at] = found.get(at, 0) + e.fn.count
+        return found
 
-    def stepped(self, t: TensorBase) -> bool:
-        """Is it in an optimizer that makes a step?"""
-        return any(t is p for opt in self.steps for group in opt.param_groups for p in group["params"])
+    def stepped(self) -> set[int]:
+        """The tensors, by identity, in optimizers that make a step."""
+        return {id(p) for opt in self.steps for group in opt.param_groups for p in group["params"]}
 
     def escaping(self, outputs: Outputs) -> list[Value]:
         """What users get hold of."""

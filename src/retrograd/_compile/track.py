@@ -361,9 +361,10 @@ class Recording:
         if trace.graph is not None:
             nested(trace.graph.outs)
         outputs = trace.finish(made)
+        made_edits = trace.edits()
         for k, was, edits in zip(self.outside, self.before, self.edits):
             t = slots[k]
-            if facts_of(t)[:-1] != was or edits_of(t) != edits + trace.edits("input", trace.tensors.by_id[id(t)][1]):
+            if facts_of(t)[:-1] != was or edits_of(t) != edits + made_edits.get(trace.tensors.by_id[id(t)][1], 0):
                 raise Refused("a tensor is changed by something that is not replayed")
         given = []
         for k, (kind, what) in zip(kept, outputs.tree[1]):
@@ -388,4 +389,5 @@ class Recording:
         for value in [*trace.values.values(), *[v for e in trace.entries for v in (*e.args, *e.outs) if isinstance(v, Value)]]:
             if value.kind != "const":
                 value.array = None
-        vars(trace).clear()
+        trace.graph = None
+        trace.forget()

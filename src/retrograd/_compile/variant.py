@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase
 from .effects import grad_of
-from .guards import Guards, Watch, facts_of
+from .guards import MANY, Guards, Watch, facts_of
 from .plan import Plan
 from .reach import TENSORS, Reach
 from .values import Refused
@@ -61,7 +61,9 @@ class Variant:
         tensors = [f"{t.array.dtype.name}{list(t.array.shape)}" for t in self.plan.tensors.held]
         given = [f"{fact[1].name}{list(fact[2])}" for fact in self.facts]
         found = [f"{what}: {', '.join(many)}" for what, many in (("arguments", given), ("tensors", tensors)) if many]
-        owners = collections.Counter(re.sub(r"(?<=.)(\.\w+|\[[^\[]*\])$", "", path) for path in self.watch.paths)
+        owners: collections.Counter[str] = collections.Counter()
+        for guard, path in zip(self.watch.guards, self.watch.paths):
+            owners[re.sub(r"(?<=.)(\.[\w*]+|\[[^\[]*\])$", "", path)] += len(guard[2]) if guard[0] in MANY else 1
         return [*found, *[f"{owner} ({n})" if n > 1 else owner for owner, n in owners.items()]]
 
     def apart(self, inputs: list[TensorBase]) -> bool:

@@ -11,12 +11,11 @@
 #include "kernel.h"
 #include "kernels.h"
 
-enum { IN_DICT, IN_CELL, LENGTH, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, KEYS, KINDS };
+enum { IN_DICT, IN_CELL, EMPTY, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, TABLE, IN_DICTS, KINDS };
 
 typedef struct {
     int kind;
-    PyObject *holder, *key, *was;               /* was NULL: nothing */
-    npy_intp size;
+    PyObject *holder, *key, *was;               /* was NULL: nothing.  TABLE, IN_DICTS, IN_CLASS: tuples of them */
 } Guard;
 
 /* Guards of one dict, or of one class's, which stand together: while the dict's version is the same, they hold. */
@@ -57,7 +56,7 @@ static uint64_t version_of(PyObject *dict) {
 /* The dict that a guard is about, or NULL. */
 static PyObject *table_of(const Guard *g) {
     switch (g->kind) {
-    case IN_DICT: case LENGTH: case KEYS: return g->holder;
+    case IN_DICT: case TABLE: case IN_DICTS: return g->holder;
     case IN_CLASS: return ((PyTypeObject *)g->holder)->tp_dict;
     default: return NULL;
     }
@@ -66,6 +65,17 @@ static PyObject *table_of(const Guard *g) {
 static int wrong(const char *what) {
     PyErr_Format(PyExc_ValueError, "Guards: %s", what);
     return 0;
+}
+
+/* Has it as many keys as values? */
+static int pairs(const Guard *g) {
+    return PyTuple_CheckExact(g->key) && g->was != NULL && PyTuple_CheckExact(g->was) && PyTuple_GET_SIZE(g->key) == PyTuple_GET_SIZE(g->was);
+}
+
+static int all_dicts(PyObject *x) {
+    if (!PyTuple_CheckExact(x)) return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(x); i++) if (!PyDict_Check(PyTuple_GET_ITEM(x, i))) return 0;
+    return 1;
 }
 
 static int read_guard(Guards *self, Guard *g, PyObject *x) {
@@ -79,8 +89,8 @@ static int read_guard(Guards *self, Guard *g, PyObject *x) {
     const int fits = kind == IN_DICT ? PyDict_Check(h) : kind == IN_CELL ? PyCell_Check(h)
         : kind == ITEMS ? PyList_CheckExact(h) && g->was != NULL && PyTuple_CheckExact(g->was)
         : kind == FUNCTION ? PyFunction_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was) && PyTuple_GET_SIZE(g->was) == 3
-        : kind == IN_CLASS ? PyType_Check(h) : kind == LENGTH ? PyDict_Check(h) && g->was != NULL && whole(g->was, &g->size)
-        : kind == KEYS ? PyDict_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was)
+        : kind == IN_CLASS ? PyType_Check(h) && pairs(g) : kind == EMPTY ? all_dicts(h)
+        : kind == TABLE || kind == IN_DICTS ? PyDict_Check(h) && pairs(g)
         : kind == ATTRIBUTE ? PyUnicode_CheckExact(g->key) : 1;
     return fits || wrong("a guard of another object");
 }
@@ -123,7 +133,17 @@ static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return NULL;
 }
 
-static int holds(const Guard *g) {
+/* Has the dict these values at these keys? */
+static int all_in(PyObject *dict, const Guard *g, PyObject *missing) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(g->key); i++) {
+        PyObject *now = PyDict_GetItemWithError(dict, PyTuple_GET_ITEM(g->key, i));
+        if (now == NULL) PyErr_Clear();
+        if ((now == NULL ? missing : now) != PyTuple_GET_ITEM(g->was, i)) return 0;
+    }
+    return 1;
+}
+
+static int holds(const Guard *g, PyObject *missing) {
     PyObject *h = g->holder;
     switch (g->kind) {
     case IN_DICT: {
@@ -132,15 +152,18 @@ static int holds(const Guard *g) {
         return now == g->was;
     }
     case IN_CELL: return PyCell_GET(h) == g->was;
-    case LENGTH: return PyDict_GET_SIZE(h) == g->size;
-    case KEYS: {                                /* in their order */
-        PyObject *key;
+    case EMPTY:
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(h); i++) if (PyDict_GET_SIZE(PyTuple_GET_ITEM(h, i))) return 0;
+        return 1;
+    case TABLE: {                               /* in their order */
+        PyObject *key, *value;
         Py_ssize_t at = 0, i = 0;
         if (PyDict_GET_SIZE(h) != PyTuple_GET_SIZE(g->was)) return 0;
-        while (PyDict_Next(h, &at, &key, NULL))
-            if (i >= PyTuple_GET_SIZE(g->was) || key != PyTuple_GET_ITEM(g->was, i++)) return 0;
+        for (; PyDict_Next(h, &at, &key, &value); i++)
+            if (i >= PyTuple_GET_SIZE(g->was) || key != PyTuple_GET_ITEM(g->key, i) || value != PyTuple_GET_ITEM(g->was, i)) return 0;
         return 1;
     }
+    case IN_DICTS: return all_in(h, g, missing);
     case ITEMS: {
         const Py_ssize_t n = PyList_GET_SIZE(h);
         if (n != PyTuple_GET_SIZE(g->was)) return 0;
@@ -154,11 +177,7 @@ static int holds(const Guard *g) {
         return f->func_code == had[0] && (f->func_defaults ? f->func_defaults : Py_None) == had[1]
             && (f->func_kwdefaults ? f->func_kwdefaults : Py_None) == had[2];
     }
-    case IN_CLASS: {
-        PyObject *dict = ((PyTypeObject *)h)->tp_dict, *now = dict == NULL ? NULL : PyDict_GetItemWithError(dict, g->key);
-        if (now == NULL) PyErr_Clear();
-        return now == g->was;
-    }
+    case IN_CLASS: return ((PyTypeObject *)h)->tp_dict != NULL && all_in(((PyTypeObject *)h)->tp_dict, g, missing);
     case ATTRIBUTE: {
         PyObject *now = PyObject_GetAttr(h, g->key);
         if (now == NULL) PyErr_Clear();
@@ -185,11 +204,11 @@ static PyObject *guards_first(PyObject *o, PyObject *from) {
                 continue;
             }
             npy_intp k = 0;
-            while (k < t->count && holds(&self->guards[i + k])) k++;
+            while (k < t->count && holds(&self->guards[i + k], self->missing)) k++;
             if (k < t->count) return PyLong_FromSsize_t(i + k);
             t->version = version;
             i += t->count;
-        } else if (!holds(&self->guards[i])) return PyLong_FromSsize_t(i);
+        } else if (!holds(&self->guards[i], self->missing)) return PyLong_FromSsize_t(i);
         else i++;
     }
     Py_RETURN_NONE;
