@@ -209,3 +209,23 @@ def test_a_track_that_makes_no_sense_is_refused(call: Any) -> None:
 def test_a_field_of_tensors_needs_a_descriptor_and_a_callable(given: Any) -> None:
     with pytest.raises(TypeError, match="expected a descriptor"):
         _kernels.nn.Field(*given)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean", "none"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_gradient_alone_needs_no_loss(reduction: Any, dtype: Any) -> None:
+    """What is never asked for is not computed: here the logarithms."""
+    x, y = numbers(40, 3, dtype=dtype), (numbers(40, seed=1, dtype=dtype) > 0).to(dtype)
+
+    def force(q: Any) -> Any:
+        q = q.detach().requires_grad_()
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ q, y, reduction=reduction)
+        (g,) = torch.autograd.grad(loss.sum() + (q * q).sum() * 0.5, (q,))
+        return g
+
+    fast = skipping(force)
+    for seed in range(4):
+        q = numbers(3, seed=seed, dtype=dtype)
+        assert same(force(q), fast(q)), fast.explain()
+    assert replays(fast) >= 2
+    assert reduction == "none" or f"BinaryCrossEntropyWithLogitsBackward0 -> {str(dtype)[6:]}[] " not in fast.explain()

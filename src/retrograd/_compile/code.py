@@ -180,7 +180,8 @@ class Coder:
             now[i] += size
             now[len(self.steps) if at in self.kept else self.last.get(at, i) + 1] -= size
         total, own = sum(size for _, size, _ in many), self.memory.size
-        text = f"{len(many)} buffer{'s' * (len(many) != 1)} of {total} bytes, {max(itertools.accumulate(now), default=0)} at a time"
+        most = max(itertools.accumulate(now), default=0)
+        text = f"{len(many)} buffer{'s' * (len(many) != 1)} of {total} bytes, {most} at a time"
         return f"{text}; {own} bytes for small results" if own else text
 
     def slot(self, x: Any) -> int:
@@ -217,6 +218,9 @@ class Coder:
                 return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
         if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
             return kernel("matmul"), []
+        if isinstance(fn, lower.VectorGrad) or (isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MvBackward0" and all(
+                v.straight and lower.plain(v) for v in entry.args)):
+            return np.ndarray.dot, []           # from the left, as BLAS sees a matrix that is turned
         if isinstance(fn, lower.Shaped):
             return np.ndarray.reshape, [fn.to]
         if fn is lower.linear:
@@ -353,7 +357,8 @@ class Coder:
         def result(v: Value) -> tuple[int, int]:
             return (base(OUT, v), 0) if id(v) in memory.arrays else (OURS, memory.make(v))
 
-        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int], more: Any = None) -> None:
+        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int],
+                more: Any = None) -> None:
             a, b, c = [*places, (-1, 0), (-1, 0)][:3]
             ops.append((op, TYPES[v.dtype], n, ones, *a, *b, *c, *y, more))
 
@@ -387,7 +392,8 @@ class Coder:
                     begins += x.size * item
             elif what == PRODUCT:
                 turn_a, turn_b, n, m, p = part
-                add(TIMES, out, n, 0, places, result(out), (m, p, *((1, n) if turn_a else (m, 1)), *((1, m) if turn_b else (p, 1))))
+                strides = *((1, n) if turn_a else (m, 1)), *((1, m) if turn_b else (p, 1))
+                add(TIMES, out, n, 0, places, result(out), (m, p, *strides))
             elif what == TOTAL:
                 y = result(out)
                 add(SUM, out, entry.args[0].size, 0, places[:1], y, np.add)

@@ -13,11 +13,13 @@ import numpy as np
 from .. import _kernels
 from .._engine.nary import Nary
 from .._engine.node import Node
-from .._engine.op import OUT, A, B, Binary, Unary, View, X, Y, fit
+from .._engine.op import OUT, A, B, Binary, Product, Unary, View, X, Y, fit
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .._rules import shape
 from .._rules.linalg import product
+from .._rules.loss import MEAN, Paired
+from .._rules.reduce import MeanBackward0, MeanBackward1, SumBackward0, SumBackward1
 from .values import DOUBLE, SINGLE, Entry, Refused, Value, of_array
 
 ndarray = np.ndarray
@@ -63,6 +65,8 @@ def array_of(y: Any) -> Any:
     return y if type(y) is ndarray else np.asarray(y)
 
 
+# What the forward leaves in these nodes are shapes alone: a rule needs no forward before it.
+SETTLED = (Paired, Product, View, SumBackward0, SumBackward1, MeanBackward0, MeanBackward1)
 KEPT = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
 
 
@@ -242,7 +246,7 @@ class Lowering:
         if name == "RsubBackward1" and node.alpha == 1 and self.alike(g, [], out):
             return self.each("negative", [g], out, name)
         args = [g, x if node.keep & X else None, y if node.keep & Y else None]
-        self.add(Entry(name, GradOf(node), args, [out], "", False, where, y))
+        self.add(Entry(name, GradOf(node), args, [out], "", False, where, None if isinstance(node, SETTLED) else y))
         return out
 
     def binary(self, node: Any, name: str, g: Value, inputs: list[Any], y: Value, wanted: list[int], arrays: list[Any],
@@ -275,9 +279,29 @@ class Lowering:
             for i, out in zip(wanted, outs):
                 self.add(Entry(name, MseOf(node, i == 1), [g, a, b, node.share(), -2.0 if i else 2.0], [out], "", False, where))
             return outs
+        if name == "BinaryCrossEntropyWithLogitsBackward0" and wanted == [0] and self.bce(node, g, a, b, outs[0]):
+            return outs
+        if name == "MvBackward0" and wanted == [1] and node.unlike is None and g.straight and a.straight and plain_out(outs[0]):
+            self.add(Entry(name, VectorGrad(node), [g, a], outs, "", False, where, y))
+            return outs
         args = [g, a if node.keep & A else None, b if node.keep & B else None, y if node.keep & Y else None]
-        self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where, y))
+        self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where, None if isinstance(node, SETTLED) else y))
         return outs
+
+    def bce(self, node: Any, g: Value, a: Any, b: Any, out: Value) -> bool:
+        """The gradient of binary_cross_entropy_with_logits for its input, taken apart: may it be?"""
+        name = "BinaryCrossEntropyWithLogitsBackward0"
+        if node.weight is not None or node.positive is not None or node.unlike is not None or not isinstance(b, Value):
+            return False
+        if not plain_out(out) or not self.alike(g if g.shape == out.shape else out, [a, b], out) or not fits([g], out):
+            return False
+        if out.dtype is not SINGLE or quick_sigmoid(out.array) is None:
+            return False
+        if node.reduction == MEAN and node.count:
+            g = self.each("mul", [g, 1.0 / node.count], Value("made", g.shape, g.dtype), name)
+        s = self.each("sigmoid", [a], self.temp(out), name)
+        self.each("mul", [g, self.each("sub", [s, b], self.temp(out), name)], out, name)
+        return True
 
     def alike(self, g: Value, values: list[Value], out: Value) -> bool:
         """May the rule be taken apart: do all lie in C order, of one float type and shape?"""
@@ -456,6 +480,18 @@ class RulesOf:
                 got = fit(got, self.unlike[2 * i], self.unlike[2 * i + 1])
             outs.append(array_of(got))
         return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+class VectorGrad:
+    """The gradient of the vector in a product with a matrix."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, g: Any, a: Any) -> Any:
+        return array_of(self.node.grad_b(g, a, None, None))
 
 
 class GradsOf:
