@@ -30,6 +30,21 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 # What mypyc compiles, under src/retrograd: what is hot. The rest is what users subclass, patch, step through or ask help() about.
 COMPILED = (
+    "_compile/book.py",
+    "_compile/calls.py",
+    "_compile/code.py",
+    "_compile/effects.py",
+    "_compile/guards.py",
+    "_compile/lower.py",
+    "_compile/mood.py",
+    "_compile/passes.py",
+    "_compile/plan.py",
+    "_compile/reach.py",
+    "_compile/small.py",
+    "_compile/trace.py",
+    "_compile/values.py",
+    "_compile/variant.py",
+    "_compile/whole.py",
     "_engine/*.py",
     "_rules/*.py",
     "microscope/capture/loss_key.py",

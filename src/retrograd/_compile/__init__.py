@@ -3,6 +3,7 @@
     reach      which Python values a function reaches
     guards     whether they are still the same
     arguments  what of the arguments must be the same
+    mood       the modes under which a call runs
     book       what is known of the arrays of a call
     calls      which public functions a plan may hold
     passes     backward passes as entries

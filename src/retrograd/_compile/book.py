@@ -155,7 +155,7 @@ class Book:
         return inside.line
 
     def caller(self) -> str:
-        frame: Any = sys._getframe(1)
+        frame: Any = sys._getframe(0)           # compiled code has none
         while frame is not None:
             code = frame.f_code
             if id(code) not in OURS:

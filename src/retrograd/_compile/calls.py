@@ -40,8 +40,13 @@ PURE = set("""
 """.split())
 
 
+def brief(name: str) -> str:
+    """add, T.__get__, linear"""
+    return name.rpartition("Tensor.")[2] if "Tensor." in name else name.rpartition(".")[2]
+
+
 def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -> None:
-    short = name.rpartition("Tensor.")[2] if "Tensor." in name else name.rpartition(".")[2]
+    short = brief(name)
     if kwargs and kwargs.get("out") is not None:
         raise Refused(f"{name} with out=")
     if name in FRESH:

@@ -15,7 +15,7 @@ from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
 from .effects import Store, set_grad
-from .small import EACH, JOIN, MSE, NUMBERS, OURS, PRODUCT, PUT, SHOW, SUM_ROWS, TOTAL, Memory, What, room, small
+from .small import EACH, JOIN, MSE, NUMBERS, OURS, PRODUCT, PUT, SHOW, SUM_ROWS, TERMS, TOTAL, Memory, What, room, small
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
@@ -28,8 +28,8 @@ TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
 Key = tuple[Any, Any] | None
 
 
-def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], str]:
-    """The Program, the values that its slots are to be filled with, and its buffers as text.
+def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], Any]:
+    """The Program, the values that its slots are to be filled with, and what gives its buffers as text.
 
     given: what values are at each call, by identity
     """
@@ -37,7 +37,7 @@ def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -
     whats, arrays = small(entries, results)
     coder = Coder(ordered(entries, whats), results, given, whats, Memory(entries, whats, arrays))
     made = coder.made()
-    return made, coder.fill, coder.buffers()
+    return made, coder.fill, coder.buffers
 
 
 def resolved(entry: Entry) -> Entry:
@@ -217,16 +217,16 @@ class Coder:
             if name in ("SumBackward0", "MeanBackward0") and fn.node.dtype is None:
                 return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
         if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
-            return kernel("matmul"), []
+            return kernel("matmul" if tiny(entry) else "multiply"), []
         if isinstance(fn, lower.VectorGrad) or (isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MvBackward0" and all(
                 v.straight and lower.plain(v) for v in entry.args)):
             return np.ndarray.dot, []           # from the left, as BLAS sees a matrix that is turned
         if isinstance(fn, lower.Shaped):
             return np.ndarray.reshape, [fn.to]
         if fn is lower.linear:
-            return kernel("linear"), [False]
+            return kernel("linear"), [True]
         if isinstance(fn, lower.Linear1):
-            return kernel("matmul"), []
+            return kernel("matmul" if tiny(entry) else "multiply"), []
         if isinstance(fn, lower.Linear2):
             return Program.turned if fn.turned else kernel("linear_grad"), []
         if isinstance(fn, lower.MseOf):
@@ -424,6 +424,11 @@ class Coder:
 def alike(entry: Entry) -> bool:
     """Have its arguments the shape of its result?"""
     return all(isinstance(x, Value) and x.shape == entry.outs[0].shape for x in entry.args)
+
+
+def tiny(entry: Entry) -> bool:
+    """Is it a product that a plain loop does?"""
+    return int(entry.args[0].size * entry.args[1].shape[-1]) <= TERMS
 
 
 def views(entry: Entry) -> bool:

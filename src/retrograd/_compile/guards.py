@@ -153,13 +153,14 @@ def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:
     return number, holder, key, was
 
 
-def facts_of(t: Any) -> tuple[Any, ...]:
+def facts_of(of: Any) -> tuple[Any, ...]:
     """What a plan takes for granted of a tensor, besides its numbers."""
-    array = t.array
+    array = of.array                            # first: it may be a promise
+    t: TensorBase = of
     sink = t.sink
-    grad = None if sink is None else sink.grad
+    grad: Any = None if sink is None else sink.grad
     return (
-        type(t), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
+        type(of), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
         not t.listeners, t.kept is None, t.origin is None or wants_grad(t),
         sink is None or (not sink.after and sink._hooks is None and not sink.frozen),
         None if grad is None else (grad.array.dtype, grad.array.shape, grad.array.strides, grad.rg, grad.inference))

@@ -27,6 +27,7 @@ quick_linear, quick_linear_grad = kernel("linear"), kernel("linear_grad")
 quick_relu, quick_relu_grad = kernel("relu"), kernel("relu_grad")
 quick_sigmoid, quick_sigmoid_grad = kernel("sigmoid"), kernel("sigmoid_grad")
 quick_tanh_grad = kernel("tanh_grad")
+quick_bounds = kernel("bounds")
 
 # Node classes that compute from nothing but their inputs and what the guards cover.
 KNOWN = set("""
@@ -213,7 +214,7 @@ class Lowering:
             return outs
         raise Refused(f"the rule of {name} is not replayed yet")
 
-    def unary(self, node: Any, name: str, g: Value, x: Value, y: Value, array: Any, where: str) -> Value:
+    def unary(self, node: Any, name: str, g: Value, x: Any, y: Any, array: Any, where: str) -> Value:
         out = of_array(array)
         if name in ("SumBackward0", "MeanBackward0") and node.dtype is None and g.size == 1 and g.dtype in (SINGLE, DOUBLE):
             if name == "MeanBackward0" and node.count:
@@ -249,7 +250,7 @@ class Lowering:
         self.add(Entry(name, GradOf(node), args, [out], "", False, where, None if isinstance(node, SETTLED) else y))
         return out
 
-    def binary(self, node: Any, name: str, g: Value, inputs: list[Any], y: Value, wanted: list[int], arrays: list[Any],
+    def binary(self, node: Any, name: str, g: Value, inputs: list[Any], y: Any, wanted: list[int], arrays: list[Any],
                where: str) -> list[Value]:
         a, b = inputs
         values = [v for v in (g, a, b) if isinstance(v, Value)]
@@ -433,10 +434,14 @@ class NllOf:
 
     def __call__(self, x: Any, target: Any) -> Any:
         node = self.node
-        used = target[target != node.ignored]
-        if used.size and (used.min() < 0 or used.max() >= x.shape[1]):
-            raise IndexError("a target is out of bounds")
-        node.target, node.whole = target, used.size == target.size
+        bounds = quick_bounds(target)
+        whole = bounds is not None and 0 <= bounds[0] and bounds[1] < x.shape[1] and not bounds[0] <= node.ignored <= bounds[1]
+        if not whole:
+            used = target[target != node.ignored]
+            if used.size and (used.min() < 0 or used.max() >= x.shape[1]):
+                raise IndexError("a target is out of bounds")
+            whole = used.size == target.size
+        node.target, node.whole = target.copy(), whole      # the user's array would not be alone
         node.where = node.used = node.scale = node.total = None
         return array_of(node.run(x))
 

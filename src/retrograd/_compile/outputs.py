@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._engine.nary import Many, Nary
 from .._engine.node import Node
 from .._engine.op import Binary, Unary, attach
+from .._engine.saved import freed
 from .._engine.tensor import AccumulateGrad, TensorBase, wrap
 from .effects import grad_of
 from .values import Entry, Refused, Value, of_array
@@ -114,29 +115,36 @@ class Past(Node):
         return got
 
 
+class Spent(Past):
+    """Besides, some of its graph was not used: a pass from it comes to what was."""
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        raise freed()
+
+
 def past(fn: Any) -> partial[Past]:
     """Makes nodes like fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
-    todo, seen, used = [fn], {id(fn)}, False
+    todo, seen, used, gone, left = [fn], {id(fn)}, False, False, False
     while todo:
         node = todo.pop()
-        freed = getattr(node, "freed", False)
-        used = used or freed
-        if not freed and not isinstance(node, AccumulateGrad) and not keeps_nothing(node):
-            raise Refused("a result that can still be differentiated")
+        if getattr(node, "freed", False):
+            used, gone = True, gone or not keeps_nothing(node)
+        elif not isinstance(node, AccumulateGrad) and not keeps_nothing(node):
+            left = True
         for i in range(node.edge_count()):
             to = node.edge_node(i)
             if to is not None and id(to) not in seen:
                 seen.add(id(to))
                 todo.append(to)
-    if not used:
+    if not used or left and not gone:
         raise Refused("a result that can still be differentiated")
     kind = type(fn)
-    return partial(pasts(kind.__name__, kind.__module__), fn)
+    return partial(pasts(kind.__name__, kind.__module__, Spent if left else Past), fn)
 
 
 @lru_cache(maxsize=500)
-def pasts(name: str, module: str) -> type[Past]:
-    return type(name, (Past,), {"__module__": module})
+def pasts(name: str, module: str, base: type[Past]) -> type[Past]:
+    return type(name, (base,), {"__module__": module})
 
 
 def keeps_nothing(node: Any) -> bool:

@@ -20,6 +20,9 @@ ndarray = np.ndarray
 class Undone(Exception):
     """An operation raised, and nothing was written yet."""
 
+    def __init__(self, why: Exception) -> None:
+        self.__cause__ = why                    # compiled code does nothing for `from`
+
 
 class Plan:
     """What one recorded call does, again."""
@@ -41,8 +44,10 @@ class Plan:
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.number()
         self.program: Any = None
-        self.takes: list[Value] = []
-        self.buffers = "buffers as NumPy makes them"
+        self.takes: list[Value] = []            # what the program is given
+        self.own: list[tuple[int, bool]] = []   # where that is of inputs alone: of which, and whether their arrays
+        self.direct = True
+        self.buffers: Any = None                # gives them as text
         self.coded = Program is None
         if self.graph is not None:
             self.graph.ready(outputs.values)
@@ -61,6 +66,8 @@ class Plan:
             elif value.kind == "tensor" and value.index >= self.inputs:
                 given[id(value)] = self.tensors.held[value.index - self.inputs]
         self.program, self.takes, self.buffers = program(self.entries, self.made, given)
+        self.own = [(v.index, v.kind == "input") for v in self.takes]
+        self.direct = all(v.kind in ("input", "tensor") and v.index < self.inputs for v in self.takes)
 
     def number(self) -> None:
         """Give values and constants their slots."""
@@ -86,7 +93,8 @@ class Plan:
     def summary(self) -> str:
         if not self.coded:
             self.encode()
-        return f"{len(self.entries)} of {self.recorded} operations, {self.buffers}"
+        buffers = "buffers as NumPy makes them" if self.buffers is None else self.buffers()
+        return f"{len(self.entries)} of {self.recorded} operations, {buffers}"
 
     def lines(self) -> list[str]:
         """The entries as text."""
@@ -133,7 +141,8 @@ class Plan:
         if not self.coded:
             self.encode()
         if self.program is not None:
-            filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
+            filled = [inputs[i].array if array else inputs[i] for i, array in self.own] if self.direct else [
+                self.fetch(v.kind, v.index, inputs) for v in self.takes]
             if instead:
                 filled = [instead.get(v.index, x) if v.kind == "input" else x for v, x in zip(self.takes, filled)]
             token = hush()
@@ -143,7 +152,7 @@ class Plan:
             except Exception as error:
                 if self.program.wrote:
                     raise                       # in an optimizer's step, or after one, as eagerly
-                raise Undone from error
+                raise Undone(error) from error
             finally:
                 unhush(token)
         slots = self.filled(inputs)
@@ -183,7 +192,7 @@ class Plan:
         except Exception as error:
             if any(entry.fixed for entry in self.entries[:done]):
                 raise                           # in an optimizer's step, or after one, as eagerly
-            raise Undone from error
+            raise Undone(error) from error
         finally:
             unhush(token)
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._engine.modes import modes, state
 from .._engine.tensor import TensorBase
-from .._tensor import dtypes
-from ..nn import hooks
-from ..optim import optimizer
 from .arguments import leaf, objects_in
 from .book import Tensors
-from .guards import Guards, Watch, coded, facts_of
+from .guards import Watch, facts_of
+from .mood import mood
 from .plan import Plan, Undone
-from .reach import MISSING, Reach
+from .reach import Reach
 from .stance import stance
 from .trace import Trace
 from .values import Refused
@@ -24,34 +21,6 @@ from .writes import Everything, edits_of, same_array, written
 LIMIT = 8               # plans of one function
 MET = 100               # situations that came once and are remembered
 MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
-
-
-# (namespace, name): programs put tables of their own in the place of these
-GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
-    (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
-    if name == "watcher" or (name.startswith("_global_") and isinstance(x, dict))]
-# None of them has a hook, in C: the tables are those of the import, and empty.
-NO_HOOKS: Any = None if Guards is None else Guards(tuple(map(coded, [
-    *[("dict", space, name, space[name]) for space, name in GLOBAL_HOOKS],
-    ("empty", tuple([space[name] for space, name in GLOBAL_HOOKS if space[name] is not None]), None, None)])), (), MISSING)
-
-
-def mood() -> Any:
-    """The modes of this thread; None where every call runs eagerly."""
-    if modes.observer is not None or modes.clerk is not None or modes.anomaly:
-        return None
-    if NO_HOOKS is None or NO_HOOKS.first(0) is not None:
-        for space, name in GLOBAL_HOOKS:
-            if space[name]:
-                return None
-    it = state()
-    if it.task is not None:
-        return None
-    if not modes.usual or modes.dispatching:
-        if (it.inference or it.pack_hooks or it.pack_disabled is not None or it.mutation is not None or it.functions
-                or it.listener is not None or it.lenient):
-            return None
-    return it.grad, dtypes.get_default_dtype()
 
 
 class Compiled(Wrapper):

@@ -13,7 +13,7 @@ from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .._tensor.size import Size
 from .book import Tensors
-from .calls import PURE, called, judge
+from .calls import PURE, brief, called, judge
 from .graph import checked
 from .guards import apart, facts_of
 from .plan import Plan
@@ -25,11 +25,13 @@ from .variant import check_tensor
 from .writes import edits_of
 
 SLOT, MEET, CONST, MANY, BELOW = range(5)
-PROMISE, KNOWN, SAME, REAL, DONE = range(5)
+PROMISE, KNOWN, SAME, REAL, DONE, SEVERAL = range(6)
 PLAIN = (int, float, bool, str, type(None), slice, type(Ellipsis), type, dtypes.dtype, dtypes.device, dtypes.layout,
          dtypes.memory_format)
 PASSES = ("Tensor.backward", "torch.autograd.backward")
-EDITS = {name for name in PURE if name.endswith("_") and not name.startswith("_")}
+GRAD = "torch.autograd.grad"
+WISH = "Tensor.requires_grad_"                  # of a promise
+EDITS = {name for name in PURE if name.endswith("_") and not name.endswith("__")}
 FACTS = {f"Tensor.{name}.__get__" for name in "shape ndim dtype device requires_grad is_leaf layout".split()} | {
     f"Tensor.{name}" for name in
     "size dim numel nelement __len__ is_contiguous is_floating_point is_complex stride detach element_size".split()} | {
@@ -41,6 +43,7 @@ AT_ONCE = set("""torch.zeros torch.ones torch.full torch.tensor torch.arange tor
 """.split())
 CLASSES = ("nll_loss", "cross_entropy")         # they raise for a class that is not there
 ACTIVATIONS = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish".split())    # which may edit in place
+FEW, SMALL = 4, 1 << 14 # calls and elements below which comparing and a plan cost more than they spare
 KEPT = 1 << 16          # bytes of an argument that a track keeps until the next call
 
 
@@ -48,7 +51,7 @@ def plannable(name: str, args: Any, kwargs: Any) -> bool:
     """May a track hold a call of this function?"""
     if kwargs and kwargs.get("out") is not None:
         return False
-    short = name.rpartition(".")[2]
+    short = brief(name)
     if short in ("__getitem__", "select", "narrow") and any(map(holds_tensor, args[1:])):
         return False                            # indices that may be out of range
     if short == "dropout":                      # its draw may not wait
@@ -61,7 +64,7 @@ def plannable(name: str, args: Any, kwargs: Any) -> bool:
         kind = dtype_of(args[1])
         if kind is None or kind.kind != "f" and kind != np.int64 or len(args) > 2:
             return False
-    return name in FACTS or name in PASSES or (short in PURE and short not in EDITS)
+    return name in FACTS or name in PASSES or name in (GRAD, WISH) or (short in PURE and short not in EDITS)
 
 
 def holds_tensor(x: Any) -> bool:
@@ -114,7 +117,7 @@ class Piece:
         self.given = given                      # slots of promises that are kept, and what each is
         self.keeps = {k for k, _ in given}
         self.grads = grads                      # slots of leaves, and what .grad was before the pass
-        self.next: list[Piece] = []
+        self.next: list[Piece | Plain] = []
         self.used = 0
         self.default = dtypes.get_default_dtype()
         nodes = sorted((past, k) for k, (_, _, past) in given if type(past) is int)
@@ -158,12 +161,23 @@ class Piece:
         self.used += 1
 
     def repeat(self, held: list[Any], count: int, make: Any) -> None:
-        """make(func, impl, args, kwargs, promise or None) for the first calls; `held` is looked at as they are made."""
+        """make(func, impl, args, kwargs, slots of promises) for the first calls; `held` is looked at as they are made."""
         for func, impl, pattern, names, result, _ in self.calls[:count]:
             given = [rebuilt(x, held) for x in pattern]
             kwargs = dict(zip(names, given[len(given) - len(names):])) if names else None
             args = tuple(given[:len(given) - len(names)] if names else given)
-            make(func, impl, args, kwargs, result[1] if result[0] == PROMISE else None)
+            make(func, impl, args, kwargs, slots_of(result))
+
+
+class Plain:
+    """A few calls on small arrays, which are made as they come."""
+
+    used = 0
+
+    def __init__(self, calls: list[Any]) -> None:
+        self.calls = calls
+        self.track = Track(tuple([(func, impl, None, None, (REAL,), mood) for func, impl, _, _, _, mood in calls]), 0)
+        self.next: list[Any] = []
 
 
 class Redo:
@@ -182,10 +196,11 @@ class Redo:
                 raise changed(t.array, t.fn, t.nr, edits_of(t), edits)
             held[k] = t
 
-        def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
+        def make(func: Any, impl: Any, args: Any, kwargs: Any, slots: Any) -> None:
             made = impl(*args) if kwargs is None else impl(*args, **kwargs)
-            if k is not None:
-                held[k] = made
+            for k, x in zip(slots, made if type(made) is tuple else (made,)):
+                if k >= 0:
+                    held[k] = x
 
         it = state()
         listener, grad = it.listener, it.grad
@@ -197,6 +212,11 @@ class Redo:
             it.listener = listener
             set_grad(grad)
         return [held[k] for k in piece.roots]
+
+
+def slots_of(result: Any) -> Any:
+    """Of the promises that a call gives; -1 for None."""
+    return (result[1],) if result[0] == PROMISE else result[1] if result[0] == SEVERAL else ()
 
 
 def rebuilt(pattern: Any, held: list[Any]) -> Any:
@@ -228,8 +248,9 @@ def nested(outs: list[TensorBase]) -> None:
 class Recording:
     """Calls as they are made, to become a Piece."""
 
-    def __init__(self, it: Any) -> None:
-        self.it = it
+    def __init__(self, it: Any, spare: bool) -> None:
+        """spare: are few calls left as they are?"""
+        self.it, self.spare = it, spare
         self.trace = Trace(Tensors())
         self.calls: list[Any] = []
         self.slots: list[Any] = []
@@ -242,7 +263,7 @@ class Recording:
         self.blame = ""                         # the function that no plan can hold
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any, into: Any = None) -> Any:
-        """Make the call; `into`: the promise that gets its result."""
+        """Make the call; `into`: the promises that get its results."""
         trace = self.trace
         name = called(func)
         mood = moods(self.it)
@@ -284,8 +305,16 @@ class Recording:
                 if id(out) in self.by_id:
                     result = (SAME, self.by_id[id(out)])
                     made = self.slots[result[1]]
+                    if result[1] in self.promised:
+                        fill(made, out)
                 else:
-                    made, result = self.promise(out, into)
+                    made = self.promise(out, into[0] if into else None)
+                    result = (PROMISE, self.by_id[id(made)])
+            elif type(out) is tuple and all(x is None or isinstance(x, TensorBase) for x in out):
+                if any(id(x) in self.by_id for x in out if x is not None):
+                    raise Refused(f"{name} gives a tensor again")
+                made = tuple([None if x is None else self.promise(x, into[i] if into else None) for i, x in enumerate(out)])
+                result = (SEVERAL, tuple([-1 if x is None else self.by_id[id(x)] for x in made]))
             elif type(out) not in PLAIN and type(out) not in (tuple, Size):
                 raise Refused(f"{name} gives a {type(out).__name__}")
         except Refused as error:
@@ -302,7 +331,7 @@ class Recording:
         k = self.slot(made)
         self.promised[k] = out
         self.by_id[id(out)] = k
-        return made, (PROMISE, k)
+        return made
 
     def own(self, x: Any) -> Any:
         """A promise as the tensor that only the recorded graph has: who holds the promise is a user."""
@@ -343,11 +372,18 @@ class Recording:
         self.edits.append(edits_of(t))
         return (MEET, k, self.before[-1])
 
-    def piece(self) -> Piece:
+    def small(self) -> bool:
+        """Are they few calls, on small arrays, without a pass?"""
+        return len(self.calls) < FEW and not any(called(c[0]) in PASSES or called(c[0]) == GRAD for c in self.calls) and sum(
+            v.size for e in self.trace.entries for v in e.outs) < SMALL
+
+    def piece(self) -> Piece | Plain:
         """What was recorded; Refused where it cannot be replayed."""
         trace, slots = self.trace, self.slots
         if trace.reason:
             raise Refused(trace.reason)
+        if self.spare and self.small():
+            return Plain(self.calls)
         kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
         made = tuple([slots[k] for k in kept])
         had = modes.observer                    # somebody may be about to listen

@@ -21,9 +21,9 @@ from .._tensor import Tensor
 from .calls import called
 from .guards import FIELDS
 from .plan import Undone
-from .promises import GET, HERE, PLACES, Matcher, active, fill, moods, place
+from .promises import GET, HERE, PLACES, Matcher, active, fill, place
 from .stance import stance
-from .track import AT_ONCE, PASSES, Piece, Recording, meets, plannable
+from .track import AT_ONCE, GRAD, PASSES, WISH, Piece, Plain, Recording, meets, plannable
 from .values import Refused
 from .wrapper import Wrapper
 
@@ -38,14 +38,14 @@ class Runner:
     def __init__(self, owner: Verified) -> None:
         self.owner = owner
         self.it = state()
-        self.first: list[Piece] = []
-        self.here: list[Piece] = self.first     # pieces that may come next
-        self.piece: Piece | None = None         # the one that is compared
+        self.first: list[Any] = []
+        self.here: list[Any] = self.first       # pieces that may come next
+        self.piece: Any = None                  # the one that is compared
         self.recording: Recording | None = None
         self.busy = False                       # inside something that is not compared
         self.off = False                        # for the rest of this call
         self.clean = True                       # this call was compared from end to end
-        self.mood = b""
+        self.others: dict[int, int] = {}        # where plain calls were others, and how often
         self.apart: set[str] = set()            # functions that no plan can hold
         self.met: set[tuple[int, int]] = set()  # where a call differed
         self.copies: dict[int, Any] = {}        # what tensors held when they were met, where NumPy has their memory, too
@@ -85,11 +85,10 @@ class Runner:
         self.matcher.begin(None)
         self.piece = self.recording = None
 
-    def arrive(self, here: list[Piece]) -> None:
+    def arrive(self, here: list[Any]) -> None:
         """A piece begins."""
         self.here = here
         self.piece = self.recording = None
-        self.mood = moods(self.it)
         self.copies.clear()
         if self.off:
             return
@@ -113,7 +112,7 @@ class Runner:
             self.met.add((id(self.here), at))   # recording costs many calls: what comes once is not worth it
             self.off = True
         else:
-            self.recording = Recording(self.it)
+            self.recording = Recording(self.it, not self.owner.always)
 
     # -- reports
 
@@ -124,9 +123,18 @@ class Runner:
         name = called(func)
         if name in AT_ONCE:
             ONCE.add(func)
-        if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())):
+        if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())) and not (
+                name.endswith("detach") and self.ours(args[0])):
             return self.alone(impl, args, kwargs)
-        planned = name not in self.apart and plannable(name, args, kwargs) and (name not in PASSES or self.own_pass(args))
+        planned = name not in self.apart and plannable(name, args, kwargs) and (
+            self.own_pass(args) if name in PASSES or name == GRAD else name != WISH or self.knows(args[:1]))
+        if type(self.piece) is Plain:
+            if self.matcher.at < len(self.piece.calls):
+                self.unlike()
+                return impl(*args) if kwargs is None else impl(*args, **kwargs)
+            self.finish()
+            if self.piece is not None:
+                return self.matcher.call(func, impl, args, kwargs)
         if self.piece is not None:
             if planned:
                 other = self.other()
@@ -153,6 +161,15 @@ class Runner:
             self.finish()
         return self.alone(impl, args, kwargs)
 
+    def unlike(self) -> None:
+        """Plain calls are others than they were: the rest of this call is eager, and the next one is recorded here."""
+        key = id(self.here)
+        self.others[key] = self.others.get(key, 0) + 1
+        if self.others[key] <= self.owner.limit:
+            self.here.remove(self.piece)
+        self.off, self.clean, self.piece = True, False, None
+        self.matcher.begin(None)
+
     def alone(self, impl: Any, args: Any, kwargs: Any) -> Any:
         """Make the call; what it calls is not compared."""
         self.busy = True
@@ -167,14 +184,19 @@ class Runner:
             GET["array"](x) is None or (self.recording is not None
                                         and self.recording.by_id.get(id(x)) in self.recording.promised))) for x in xs)
 
+    def ours(self, x: Any) -> bool:
+        """Is it a tensor of this piece?"""
+        return id(x) in self.recording.by_id if self.recording is not None else any(x is t for t in self.matcher.held())
+
     def own_pass(self, args: Any) -> bool:
         """Is it a backward pass through nothing but the graph of this piece?"""
         if not self.knows(args):
             return False
         if self.recording is not None:
             met = [self.recording.slots[k] for k in self.recording.outside]
+        elif type(self.piece) is Plain:
+            return False
         else:
-            assert self.piece is not None
             held = self.matcher.held()
             met = [held[k] for k in self.piece.outside]
         return all(t is None or GET["fn"](t) is None for t in met)
@@ -182,9 +204,11 @@ class Runner:
     def other(self) -> Piece | None:
         """Another piece that begins with the same calls and has one more."""
         at, mine = self.matcher.at, self.piece
-        assert mine is not None
-        return next((p for p in self.here if p is not mine and len(p.calls) > at and p.calls[:at] == mine.calls[:at]
-                     and (p.calls[at] != mine.calls[at] if len(mine.calls) > at else True) and not self.tried(p, at)), None)
+        for p in self.here:
+            if p is not mine and type(p) is Piece and len(p.calls) > at and p.calls[:at] == mine.calls[:at]:
+                if (len(mine.calls) <= at or p.calls[at] != mine.calls[at]) and not self.tried(p, at):
+                    return p
+        return None
 
     def tried(self, p: Piece, at: int) -> bool:
         """Was it compared at this call?"""
@@ -206,7 +230,7 @@ class Runner:
         if self.recording is not None:
             if not self.recording.calls or not (always or self.recording.by_id.get(id(t)) in self.recording.promised):
                 return
-        elif self.piece is None or not self.matcher.at or not (always or GET["array"](t) is None):
+        elif type(self.piece) is not Piece or not self.matcher.at or not (always or GET["array"](t) is None):
             return
         self.finish()
 
@@ -216,8 +240,14 @@ class Runner:
         """Compute what was promised, and begin the next piece."""
         self.busy = True
         try:
-            if self.piece is not None:
-                piece = self.piece
+            piece = self.piece
+            if type(piece) is Plain:
+                if self.matcher.at == len(piece.calls):
+                    self.arrive(piece.next)
+                else:
+                    self.unlike()
+                return
+            if piece is not None:
                 if self.matcher.at == len(piece.calls) and self.fulfil(piece):
                     self.arrive(piece.next)
                     return
@@ -230,9 +260,11 @@ class Runner:
     def fulfil(self, piece: Piece) -> bool:
         alive = self.matcher.alive()            # before others hold them
         held = self.matcher.held()
+        self.matcher.waiting(False)             # nobody is asked about the fields that are read here
         if modes.observer is not None or modes.clerk is not None or modes.anomaly or not piece.fits(held, alive):
             return False
-        if piece.grads and any(not np.array_equal(GET["array"](t), self.copies[id(t)]) for t in held if id(t) in self.copies):
+        if self.copies and piece.grads and any(
+                not np.array_equal(GET["array"](t), self.copies[id(t)]) for t in held if id(t) in self.copies):
             return False                        # edited between the forward and the backward pass
         try:
             piece.compute(held, self.copies)
@@ -242,7 +274,7 @@ class Runner:
         self.matcher.begin(None)
         return True
 
-    def kept(self) -> list[Piece]:
+    def kept(self) -> list[Any]:
         """What may come after the piece that was recorded."""
         recording = self.recording
         assert recording is not None
@@ -267,7 +299,6 @@ class Runner:
         """Make the calls of this piece eagerly, and go on recording."""
         busy, self.busy = self.busy, True
         piece, at, held = self.piece, self.matcher.at, self.matcher.held()
-        assert piece is not None
         self.matcher.begin(None)
         self.piece = None
         if record:
@@ -279,18 +310,19 @@ class Runner:
         try:
             for array, _, was in now:
                 np.copyto(array, was)
-            set_grad(bool(self.mood[0]))
+            set_grad(bool(piece.calls[0][5][0]) if at else elsewhere)
 
-            def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
-                into = None if k is None else held[k]
+            def make(func: Any, impl: Any, args: Any, kwargs: Any, slots: Any) -> None:
+                into = [None if k < 0 else held[k] for k in slots]
                 if called(func) in PASSES:      # it reads what is there now, and writes
                     restore(now)
                 if self.recording is not None:
                     self.recording.call(func, impl, args, kwargs, into)
                 else:
                     out = impl(*args) if kwargs is None else impl(*args, **kwargs)
-                    if into is not None:
-                        fill(into, out)
+                    for promise, x in zip(into, out if type(out) is tuple else (out,)):
+                        if promise is not None:
+                            fill(promise, x)
 
             piece.repeat(held, at, make)
         finally:
@@ -307,7 +339,7 @@ class Runner:
 
     def abandon(self) -> None:
         """The function raised."""
-        if self.piece is not None and self.matcher.at:
+        if type(self.piece) is Piece and self.matcher.at:
             self.again(False)
 
 
@@ -376,7 +408,7 @@ class Verified(Wrapper):
                 self.reasons.append(f"compared {fast * 1e6:.1f} us, eager {eager * 1e6:.1f} us: it runs eagerly from here on")
         return result
 
-    always = False          # compare even where it is slower
+    always = False          # compare even where it is slower, and where calls are few
 
     def note(self, why: str) -> None:
         """A piece could not be planned."""
@@ -408,6 +440,9 @@ class Verified(Wrapper):
             todo.extend(piece.next)
         lines = [f"{self.name}: {len(pieces)} plan{'s' * (len(pieces) != 1)}"]
         for i, piece in enumerate(pieces):
+            if type(piece) is Plain:
+                lines.append(f"plan {i}: {len(piece.calls)} small calls, made as they come")
+                continue
             lines.append(f"plan {i}: {len(piece.calls)} calls, computed {piece.used} times, {piece.plan.summary()}")
             lines.extend("  " + line for line in piece.plan.lines())
         return "\n".join([*lines, *[f"eager: {why}" for why in self.reasons]])

@@ -172,6 +172,7 @@ class Whole:
                 t.rg = self.wants[i]
                 begins.append(t)
                 tensors.append(create.clone(t) if i in self.wrote and self.wants[i] else t)
+            args: Any
             if self.plain:
                 args = list(self.args)
                 for i, at in self.holes:

@@ -8,7 +8,8 @@
      (2, x)             x, or a number or text equal to it
      (3, type, (...))   a tuple or list of arguments
      (4, argument, n, m)    a tensor of int64 whose numbers are m, or from 0 on and below n
-   result: (0, i) a promise in slot i, (1, x) x, (2, i) what is in slot i, (3,) the call is made, (4,) `done` gives it.
+   result: (0, i) a promise in slot i, (1, x) x, (2, i) what is in slot i, (3,) the call is made, (4,) `done` gives it,
+   (5, (i, ...)) a tuple of promises, None for -1.  Arguments None: whatever they are, the call is made.
 
    NOTE [Promises]
    Whoever reads a field of a promise, or the array of any tensor while there are promises, calls `settle` first: Field. */
@@ -19,7 +20,7 @@
 
 enum { SLOT, MEET, CONST, MANY, BELOW };
 enum { MOODS = 5 };                             /* bytes of a thread's State that are compared */
-enum { PROMISE, KNOWN, SAME, REAL, DONE };
+enum { PROMISE, KNOWN, SAME, REAL, DONE, SEVERAL };
 
 typedef struct Arg {
     int kind;
@@ -31,8 +32,8 @@ typedef struct Arg {
 typedef struct {
     PyObject *func, *impl, *names, *x, *state;
     Arg args;
-    int result;
-    npy_intp slot;
+    int result, any;                            /* any: whatever its arguments are */
+    npy_intp slot, *many, many_count;           /* many: slots of a tuple */
 } Call;
 
 typedef struct {
@@ -114,12 +115,26 @@ static int call_read(Call *c, PyObject *x, npy_intp slots) {
     c->state = PyTuple_GET_ITEM(x, 5);
     if (c->names != Py_None && !PyTuple_CheckExact(c->names)) return wrong("expected names");
     if (!PyBytes_CheckExact(c->state) || PyBytes_GET_SIZE(c->state) != MOODS) return wrong("expected bytes");
-    if (!parts_read(&c->args, PyTuple_GET_ITEM(x, 2), slots)) return 0;
+    c->any = PyTuple_GET_ITEM(x, 2) == Py_None;
+    if (!c->any && !parts_read(&c->args, PyTuple_GET_ITEM(x, 2), slots)) return 0;
     if (c->names != Py_None && PyTuple_GET_SIZE(c->names) > c->args.count) return wrong("more names than arguments");
     if (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) < 1 || !whole(PyTuple_GET_ITEM(result, 0), &kind) || kind < PROMISE
-        || kind > DONE || (kind < REAL && PyTuple_GET_SIZE(result) != 2)) return wrong("an unknown result");
+        || kind > SEVERAL || ((kind < REAL || kind == SEVERAL) && PyTuple_GET_SIZE(result) != 2)) return wrong("an unknown result");
     c->result = (int)kind;
+    if (c->any && kind != REAL) return wrong("a call of any arguments is made");
     if (kind == KNOWN) c->x = PyTuple_GET_ITEM(result, 1);
+    else if (kind == SEVERAL) {
+        PyObject *many = PyTuple_GET_ITEM(result, 1);
+        if (!PyTuple_CheckExact(many)) return wrong("expected a tuple of slots");
+        c->many = PyMem_Calloc(PyTuple_GET_SIZE(many) + 1, sizeof(npy_intp));
+        if (c->many == NULL) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        c->many_count = PyTuple_GET_SIZE(many);
+        for (npy_intp i = 0; i < c->many_count; i++)
+            if (!whole(PyTuple_GET_ITEM(many, i), &c->many[i]) || c->many[i] < -1 || c->many[i] >= slots) return wrong("no such slot");
+    }
     else if (kind < REAL && (!whole(PyTuple_GET_ITEM(result, 1), &c->slot) || c->slot < 0 || c->slot >= slots)) return wrong("no such slot");
     return 1;
 }
@@ -158,7 +173,10 @@ static int track_traverse(PyObject *o, visitproc visit, void *arg) {
 static void track_dealloc(PyObject *o) {
     Track *self = (Track *)o;
     PyObject_GC_UnTrack(o);
-    for (npy_intp i = 0; self->calls != NULL && i < self->count; i++) arg_free(&self->calls[i].args);
+    for (npy_intp i = 0; self->calls != NULL && i < self->count; i++) {
+        arg_free(&self->calls[i].args);
+        PyMem_Free(self->calls[i].many);
+    }
     for (npy_intp i = 0; i < self->slots; i++) {
         if (self->seen != NULL) Py_CLEAR(self->seen[i]);
         if (self->fields != NULL) Py_CLEAR(self->fields[i]);
@@ -358,6 +376,7 @@ static int in_mood(const Matcher *self, const Call *c) {
 
 static int fits_call(Matcher *self, const Call *c, PyObject *const *given) {
     PyObject *args = given[2], *kwargs = given[3];
+    if (c->any) return given[0] == c->func;
     if (given[0] != c->func || given[1] != c->impl || !PyTuple_Check(args) || !in_mood(self, c)) return 0;
     const npy_intp named = c->names == Py_None ? 0 : PyTuple_GET_SIZE(c->names), plain = c->args.count - named;
     if (PyTuple_GET_SIZE(args) != plain) return 0;
@@ -375,6 +394,14 @@ static int fits_call(Matcher *self, const Call *c, PyObject *const *given) {
     return 1;
 }
 
+static PyObject *promise(Matcher *self, npy_intp slot) {
+    PyObject *made = PyObject_CallOneArg(self->create, self->cls);
+    if (made == NULL) return NULL;
+    waiting(self, 1);
+    Py_XSETREF(self->slots[slot], Py_NewRef(made));
+    return made;
+}
+
 /* What the recorded call gives; NULL without an error where this is another one. */
 static PyObject *given(Matcher *self, PyObject *const *args) {
     Track *track = (Track *)self->track;
@@ -387,11 +414,14 @@ static PyObject *given(Matcher *self, PyObject *const *args) {
     if (fits) {
         self->at++;
         switch (c->result) {
-        case PROMISE:
-            made = PyObject_CallOneArg(self->create, self->cls);
-            if (made == NULL) break;
-            waiting(self, 1);
-            Py_XSETREF(self->slots[c->slot], Py_NewRef(made));
+        case PROMISE: made = promise(self, c->slot); break;
+        case SEVERAL:
+            made = PyTuple_New(c->many_count);
+            for (npy_intp i = 0; made != NULL && i < c->many_count; i++) {
+                PyObject *one = c->many[i] < 0 ? Py_NewRef(Py_None) : promise(self, c->many[i]);
+                if (one == NULL) Py_CLEAR(made);
+                else PyTuple_SET_ITEM(made, i, one);
+            }
             break;
         case KNOWN: made = Py_NewRef(c->x); break;
         case SAME: made = Py_NewRef(self->slots[c->slot] ? self->slots[c->slot] : Py_None); break;
@@ -429,6 +459,15 @@ static PyObject *matcher_call(PyObject *o, PyObject *const *args, Py_ssize_t cou
     return PyObject_Vectorcall(self->missed, args, 4, NULL);
 }
 
+/* Add the slot to the list, where somebody else holds what is in it. */
+static int add_alive(Matcher *self, PyObject *found, npy_intp slot) {
+    if (slot < 0 || self->slots[slot] == NULL || Py_REFCNT(self->slots[slot]) < 2) return 1;
+    PyObject *n = PyLong_FromSsize_t(slot);
+    const int fine = n != NULL && PyList_Append(found, n) == 0;
+    Py_XDECREF(n);
+    return fine;
+}
+
 /* alive() -> the slots with promises that somebody else holds, too */
 static PyObject *matcher_alive(PyObject *o, PyObject *unused) {
     Matcher *self = (Matcher *)o;
@@ -437,10 +476,9 @@ static PyObject *matcher_alive(PyObject *o, PyObject *unused) {
     (void)unused;
     for (npy_intp i = 0; found != NULL && track != NULL && i < self->at && i < track->count; i++) {
         const Call *c = &track->calls[i];
-        if (c->result != PROMISE || self->slots[c->slot] == NULL || Py_REFCNT(self->slots[c->slot]) < 2) continue;
-        PyObject *n = PyLong_FromSsize_t(c->slot);
-        if (n == NULL || PyList_Append(found, n) < 0) Py_CLEAR(found);
-        Py_XDECREF(n);
+        int fine = c->result != PROMISE || add_alive(self, found, c->slot);
+        for (npy_intp k = 0; fine && k < c->many_count; k++) fine = add_alive(self, found, c->many[k]);
+        if (!fine) Py_CLEAR(found);
     }
     return found;
 }
