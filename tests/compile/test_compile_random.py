@@ -21,7 +21,7 @@ def program(seed: int) -> list[tuple[Any, ...]]:
     steps: list[tuple[Any, ...]] = []
     n = len(SHAPES)
     for i in range(r.randint(3, 25)):
-        kind = r.randint(10)
+        kind = r.randint(12)
         a, b = int(r.randint(n + i)), int(r.randint(n + i))
         if kind < 4:
             steps.append(("unary", UNARY[r.randint(len(UNARY))], a))
@@ -31,8 +31,10 @@ def program(seed: int) -> list[tuple[Any, ...]]:
             steps.append(("number", ("add", "sub", "mul", "rsub")[r.randint(4)], a, float(r.randint(-3, 4)) / 2))
         elif kind == 8:
             steps.append(("fold", ("sum0", "mean", "sum", "keep")[r.randint(4)], a))
-        else:
+        elif kind == 9:
             steps.append(("view", ("t", "row", "flat", "product")[r.randint(4)], a, b))
+        else:
+            steps.append(("join", ("stack", "cat", "pick", "part", "rows")[r.randint(5)], a, b))
     return steps
 
 
@@ -59,6 +61,12 @@ def perform(steps: list[tuple[Any, ...]], leaves: list[Any]) -> Any:
         elif kind == "fold":
             y = (x.sum(0) if what == "sum0" and x.dim() else x.mean() if what == "mean" else x.sum(-1, keepdim=True)
                  if what == "keep" and x.dim() else x.sum())
+        elif kind == "join":
+            z = made[step[3]]
+            y = (torch.stack([x, z, x] if x.shape == z.shape else [x, x * 2]) if what == "stack"
+                 else torch.cat([x.reshape(-1), z.reshape(-1)]) if what == "cat"
+                 else x.reshape(-1)[1 % x.numel()] if what == "pick"
+                 else x[..., :1] if what == "part" and x.dim() else x.unsqueeze(0)[:, :2] if x.dim() else x.unsqueeze(0))
         else:
             z = made[step[3]]
             y = (x.t() if what == "t" and x.dim() == 2 else x[0] if what == "row" and x.dim() else x.reshape(-1)
