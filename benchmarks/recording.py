@@ -3,8 +3,9 @@
 first   the first plan of a process: modules are imported, code is read
 later   another plan, of a new model
 made    its first replay, which makes the program
-stale   a call that no plan fits, as its batch has another size: it is recorded again
+stale   a call that no plan fits, as its batch has another size: when it comes again, it is recorded
 once    a call that differs once, in a number that it reads
+cold    an eager call at that place: behind others, not behind its like
 replay  a replayed call
 """
 
@@ -57,7 +58,7 @@ def measure(name: str) -> dict[str, float]:
     import retrograd as torch
 
     batch = {"4": 1, "6": 32, "b": 16, "7": 128}[name.removeprefix("mlp ").removeprefix("transformer ")[0]]
-    found: dict[str, list[float]] = {key: [] for key in ("eager", "later", "made", "stale", "once", "replay")}
+    found: dict[str, list[float]] = {key: [] for key in ("eager", "later", "made", "stale", "once", "cold", "replay")}
 
     def timed(key: str, f: Callable[..., Any], *args: Any) -> None:
         start = time.perf_counter()
@@ -75,11 +76,10 @@ def measure(name: str) -> dict[str, float]:
         gc.collect()
         timed("later" if turn else "first", fast, batch, 1.0)
         timed("made", fast, batch, 1.0)
-        for _ in range(10):
-            timed("replay", fast, batch, 1.0)
-        timed("once", fast, batch, 2.0)
-        fast(batch, 1.0)
-        timed("stale", fast, batch + 1, 1.0)
+        for key, f, more, factor in (("cold", step, 0, 3.0), ("once", fast, 0, 2.0), ("stale", fast, 1, 1.0)):
+            for _ in range(10):
+                timed("replay", fast, batch, 1.0)
+            timed(key, f, batch + more, factor)
     eager = min(found.pop("eager"))
     return {"eager": round(eager * 1e6, 1), **{key: round(min(times) / eager, 2) for key, times in found.items()}}
 
