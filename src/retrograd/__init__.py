@@ -100,7 +100,7 @@ if _t.TYPE_CHECKING:
     )
     from ._small_modules.version import __version__ as __version__
 else:
-    from . import _C as _C, cuda as cuda, version as version
+    from . import version as version
     from .version import __version__ as __version__
 from . import utils as utils
 from ._tensor.around import *  # noqa: F403
@@ -152,8 +152,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from ._tensor.script_types import *  # noqa: F403
 
 _late_names(
-    __name__, lazy=("_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler",
-                    "cpu", "distributed", "distributions", "export",
+    __name__, lazy=("_C", "_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends",
+                    "compiler", "cpu", "cuda", "distributed", "distributions", "export",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "microscope",
                     "mps", "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing",

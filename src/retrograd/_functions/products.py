@@ -23,7 +23,6 @@ from .._rules.linalg import count
 from .._rules.shape import fold
 from .._tensor import dtypes
 from .arguments import dim_of, finish, real_number, sized, tensor
-from .einsum import dotted, einsum
 from .matrices import check, kind_of
 
 
@@ -80,6 +79,8 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
             f"{list(input.shape)} and {list(other.shape)}")
     if input.array.dtype != other.array.dtype:
         raise RuntimeError("both inputs should have same dtype")
+    from .einsum import dotted
+
     return dotted(input, other, [input.ndim - 1], [other.ndim - 1])
 
 
@@ -221,6 +222,8 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     n = count(lead)
     flat_a = fold(input1, (n, input1.shape[-1]))
     flat_b = fold(input2, (n, input2.shape[-1]))
+    from .einsum import einsum
+
     y = einsum("ni,oij,nj->no", flat_a, weight, flat_b)
     y = fold(y, lead + (weight.array.shape[0],))
     return y if bias is None else y + bias

@@ -512,6 +512,8 @@ def _device_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[st
 def _parse(text: str) -> tuple[str, Int | None]:
     if not text:
         raise RuntimeError("Device string must not be empty")
+    if text in _DEVICES:
+        return text, None
     match = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", text)
     if match is None:
         raise RuntimeError(f"Invalid device string: '{text}'")
