@@ -14,7 +14,8 @@ How it is made (one idea per file, folders in the order in which they import eac
     capture    every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node of
                its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and the
                insides of attention are all seen by one rule, and in-place activations keep working
-        capturing, runs, pending     the block, one call of the model in it, and uses whose gradient has not come
+        capturing, block, calls      what users call; the block; what becomes of a call in it.  Compiled but for the first, as are
+        runs, pending                a call of the model, and uses whose gradient has not come
         batches, batch_proof         where the samples are in what a call computes; three backward passes that prove it
         sample_order, batch_dims, sample_weights, loss, loss_key      which sample is which row, and how the loss was reduced
         sources                      from a tensor made of parameters back to the parameters

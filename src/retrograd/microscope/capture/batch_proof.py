@@ -20,6 +20,7 @@ from typing import Any
 
 from .batches import FORMS, along, samples_first
 from .layers import Elementwise
+from .pending import drain
 from .recomputing import AGAIN
 from .runs import Run, Use
 from .sample_order import NOBODY, put_in_order
@@ -68,10 +69,10 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         except Exception:                       # a reentrant checkpoint, or a hook of the user's, does not allow it
             return
         finally:
-            cap._drain()
+            drain(cap)
             arrived, cap._aside, cap.checking = cap._aside, None, watched
             for other in others:
-                other._drain()
+                drain(other)
                 other._aside = None
         found.append(arrived)
         at_inputs.append(got[len(got) - len(inputs):])

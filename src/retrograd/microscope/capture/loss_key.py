@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._engine.node import Node
 from ..._engine.tensor import TensorBase
+from ..._engine.views import grad_fn
 from ..._rules.loss import Nll
 from ..._rules.softmax import AlongDim
 from ..listen.ear import sizes
@@ -27,7 +28,8 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
 
     None of other losses, of which numbers decide: factors, classes' weights, ignored targets.
     """
-    node, shape = loss.grad_fn, sizes(loss)
+    node: Any = grad_fn(loss) if isinstance(loss, TensorBase) else loss.grad_fn
+    shape = sizes(loss)
     key: list[Any] = [shape, *[run.size for run in ends]]
     summed = False
     for _ in range(DEEP):

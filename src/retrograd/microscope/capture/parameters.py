@@ -7,6 +7,8 @@ from typing import Any
 
 from ..errors import CaptureError
 from ..listen import Engine
+from ..listen.ear import wants
+from .sources import Leaf, Source
 
 
 class Param:
@@ -79,25 +81,63 @@ def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict
     return found
 
 
+class Found:
+    """What a capture needs to know of its model at each step, and holds while the same tensors want gradients.
+
+    own        id -> Leaf
+    constants  ids of what is no data
+    wanted     numbers of the parameters that are asked for
+    """
+
+    def __init__(self, params: list[Param], buffers: list[Any]) -> None:
+        self.live: list[bool] = [wants(p.tensor) for p in params]
+        self.buffers: list[Any] = buffers       # held, so that their ids stay theirs
+        self.own: dict[int, Source] = {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(params, self.live) if on}
+        self.constants: set[int] = {id(p.tensor) for p, on in zip(params, self.live) if not on} | {id(b) for b in buffers}
+        self.wanted: set[int] = {p.number for p, on in zip(params, self.live) if p.selected and on}
+
+    def holds(self, params: list[Param], buffers: list[Any]) -> bool:
+        """Of the same parameters, and these buffers."""
+        for p, on in zip(params, self.live):
+            if wants(p.tensor) != on:
+                return False
+        if len(buffers) != len(self.buffers):
+            return False
+        for x, y in zip(buffers, self.buffers):
+            if x is not y:
+                return False
+        return True
+
+
+class Row:
+    """A module, and what its tables held."""
+
+    def __init__(self, module: Any) -> None:
+        self.module: Any = module
+        self.cls: Any = type(module)
+        self.modules: Any = module._modules
+        self.parameters: Any = module._parameters
+        self.buffers: Any = module._buffers
+        self.its_modules: list[Any] = list(module._modules.values())
+        self.its_parameters: list[Any] = list(module._parameters.values())
+        self.count: int = len(module._buffers)
+
+
 class Tree:
     """What a model was made of.  FSDP2 takes parameters away and gives them back: it does so while the model runs."""
 
     def __init__(self, model: Any) -> None:
-        self.modules = list(model.modules())
-        self._rows = [(m, type(m), tables(m), [list(table.values()) for table in tables(m)]) for m in self.modules]
+        self.modules: list[Any] = list(model.modules())
+        self._rows: list[Row] = [Row(m) for m in self.modules]
+        self._buffered: list[Any] = [row.buffers for row in self._rows if row.count]
 
     def same(self) -> bool:
         """Are modules and parameters still the same objects, and as many buffers there?"""
-        for m, cls, now, then in self._rows:
-            if type(m) is not cls:
+        for row in self._rows:
+            if type(row.module) is not row.cls or len(row.buffers) != row.count:
                 return False
-            for table, values in zip(now, then):
-                if len(table) != len(values):
-                    return False
-                if values and table is not now[2]:
-                    for x, y in zip(table.values(), values):
-                        if x is not y:
-                            return False
+            if not holds(row.modules, row.its_modules) or not holds(row.parameters, row.its_parameters):
+                return False
         return True
 
     def has(self, name: str) -> bool:
@@ -106,11 +146,21 @@ class Tree:
 
     def buffers(self) -> list[Any]:
         """Those of all modules; a model may put new ones in their places."""
-        return [x for _, _, now, _ in self._rows for x in now[2].values()]
+        return [x for table in self._buffered for x in table.values()]
 
 
-def tables(module: Any) -> tuple[Any, Any, Any]:
-    return module._modules, module._parameters, module._buffers
+def holds(table: Any, values: list[Any]) -> bool:
+    """Does a table hold these objects?"""
+    if len(table) != len(values):
+        return False
+    if isinstance(table, dict):                 # a scripted module's are none
+        i = 0
+        for x in table.values():
+            if x is not values[i]:
+                return False
+            i += 1
+        return True
+    return all(x is y for x, y in zip(table.values(), values))
 
 
 def hooked(x: Any) -> bool:

@@ -17,6 +17,7 @@ from ..._engine.node import Node
 from ..._engine.tensor import TensorBase
 from ..._rules.create import detached
 from ..listen import Engine
+from ..listen.ear import Call
 from .parameters import Param
 from .runs import Run, Use, Window, shown
 
@@ -27,15 +28,15 @@ inside: list[Waiting] = []                      # captures in whose blocks the p
 class Waiting:
     """The part of a Capture between a call and its gradient."""
 
-    where: Callable[[str, int], bool] | None
-    batch_size: int | None
-    engine: Engine
-
-    def __init__(self) -> None:
+    def __init__(self, engine: Engine, where: Callable[[str, int], bool] | None, batch_size: int | None) -> None:
+        self.engine: Engine = engine
+        self.ours: bool = engine.name == "retrograd"
+        self.where: Callable[[str, int], bool] | None = where
+        self.batch_size: int | None = batch_size
         self.params: list[Param] = []
         self.runs: list[Run] = []
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
-        self._pending: list[Any] = []           # calls
+        self._pending: list[Call] = []
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
@@ -45,7 +46,7 @@ class Waiting:
         found = [other for other in inside if other is not self]
         for other in found:
             other._make_uses()
-            other._drain()
+            drain(other)
         return found
 
     def _run(self) -> Run:
@@ -59,23 +60,6 @@ class Waiting:
         """Of all calls that wait."""
         for run in self.runs:
             run.make_uses()
-
-    def _settle(self) -> None:
-        """Have the gradients of the calls that wait noted."""
-        if self._pending:
-            with self.engine.unseen():
-                self._note()
-
-    def _note(self) -> None:
-        pending = self._pending.copy()
-        self._pending.clear()
-        run = self._run()
-        for call in pending:
-            plan = call[0]
-            run.waiting.append(taken(call))
-            run.structure = hash((run.structure, plan.key))
-            run.numbers |= plan.numbers
-        self._terms = None
 
     def _enlist(self, use: Use, shapes: list[Any], late: bool) -> bool:
         """Put a use into its run; False when `where` does not want it.  late: a checkpoint runs it again."""
@@ -99,50 +83,81 @@ class Waiting:
         """Have the gradient at the next output of `use` noted: number nr of those that reach `node`."""
         box: list[Any] = []
         use.boxes.append((box, nr, cut))
-        node.register_prehook(box.append)       # no code of ours runs in backward: see _drain
+        node.register_prehook(box.append)       # no code of ours runs in backward: see drain
 
-    def _drain(self) -> None:
-        """Give what came in backward to the uses."""
-        for run in self.runs:
-            if run.waiting:
-                came = sum(1 for call in run.waiting for grads in call[-2] if grads[0] is not None)
-                if came != run.came:
-                    run.came = came
-                    self._arrived(run)
-            for use in tuple(run._uses):
+
+def settle(it: Waiting) -> None:
+    """Have the gradients of the calls that wait noted."""
+    if not it._pending:
+        return
+    if it.ours:
+        note(it)
+    else:
+        with it.engine.unseen():
+            note(it)
+
+
+def note(it: Waiting) -> None:
+    pending = it._pending.copy()
+    it._pending.clear()
+    run = it._run()
+    for call in pending:
+        take(call)
+        run.waiting.append(call)
+        run.structure = hash((run.structure, call.plan.key))
+        run.numbers |= call.plan.numbers
+    it._terms = None
+
+
+def drain(it: Waiting) -> None:
+    """Give what came in backward to the uses."""
+    for run in it.runs:
+        if run.waiting:
+            came = 0
+            for call in run.waiting:
+                for grads in call.box:
+                    if grads[0] is not None:
+                        came += 1
+            if came != run.came:
+                run.came = came
+                arrived(it, run)
+        if run._uses:
+            for use in run._uses.copy():
                 for k, (box, nr, cut) in enumerate(use.boxes):
                     for grads in box:
                         g = shown(grads[nr])
                         if g is None:
                             continue
-                        if self._aside is not None:
-                            self._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
+                        if it._aside is not None:
+                            it._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
                         else:
                             use.receive(k, g, cut)
-                            self._arrived(run)
+                            arrived(it, run)
                     box.clear()
 
-    def _arrived(self, run: Run) -> None:
-        if not run.losses or run.losses[-1] is not self._loss:
-            run.losses.append(self._loss)
-        self._terms = None
+
+def arrived(it: Waiting, run: Run) -> None:
+    if not run.losses or run.losses[-1] is not it._loss:
+        run.losses.append(it._loss)
+    it._terms = None
 
 
-def taken(call: Any) -> tuple[Any, ...]:
-    """A call of Ear.waiting, as a Run keeps it, with a list that what reaches its node in backward is put into."""
-    args: tuple[Any, ...]
-    plan, args, kwargs, version, live, made, below, shape, layout = call
-    box: list[Any] = []
-    node = made.next_functions[0][0] if below else made
+def take(call: Call) -> None:
+    """Have what reaches its node in backward put into its box."""
+    node = call.node
+    call.node = None
+    call.order = number_of(node)
+    if call.below:
+        node = node.next_functions[0][0]
     if isinstance(node, Node) and node._came is None:
-        node._came = box
+        node._came = call.box
     else:
-        node.register_prehook(box.append)
-    data = args[plan.data]
-    if live is True:                            # its graph is not ours to hold
-        data = detached(data) if isinstance(data, TensorBase) else data.detach()
-        args = (*args[:plan.data], data, *args[plan.data + 1:])
-    return plan, args, kwargs, version, live, number_of(made), shape, layout, box, below
+        node.register_prehook(call.box.append)
+    if call.live is True:                       # its graph is not ours to hold
+        args = list(call.args)
+        data = args[call.plan.data]
+        args[call.plan.data] = detached(data) if isinstance(data, TensorBase) else data.detach()
+        call.args = args
 
 
 def number_of(node: Any) -> int:

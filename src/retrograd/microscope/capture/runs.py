@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._engine.tensor import wrap
-from ..listen.ear import Plan
+from ..listen.ear import Call, Plan
 from ..plain_text import few
 from .sources import Source
 
@@ -21,7 +21,7 @@ class Run:
         self.inputs: dict[int, Any] = {}        # id -> tensor, while the model runs: what is data
         self.open = False
         self._uses: list[Use] = []
-        self.waiting: list[Any] = []            # calls that are no uses yet: pending.py
+        self.waiting: list[Call] = []           # that are no uses yet: pending.py
         self.came = 0                           # how many gradients came for those
         self.numbers: set[int] = set()          # parameters that were used
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
@@ -58,7 +58,7 @@ class Run:
     @property
     def orders(self) -> set[int]:
         """The numbers of the nodes that made the uses' outputs."""
-        return {use.order for use in self._uses} | {call[5] for call in self.waiting}
+        return {use.order for use in self._uses} | {call.order for call in self.waiting}
 
     def forget(self) -> None:
         """The uses know their run: the collector would come too late for their tensors."""
@@ -68,21 +68,22 @@ class Run:
         """Of the calls that wait."""
         from .sample_order import Origin
         waiting, self.waiting = self.waiting, []
-        for plan, args, kwargs, version, live, order, shape, layout, box, below in waiting:
-            cut = Window(shape) if below else None
-            use = Use(self, plan.name, plan.func, layout, plan.sources)
-            use.follow(plan, args, kwargs, live is True)
+        for call in waiting:
+            plan, live = call.plan, call.live
+            cut = Window(call.shape) if call.below else None
+            use = Use(self, plan.name, plan.func, call.layout, plan.sources)
+            use.follow(plan, tuple(call.args), call.kwargs, live is True)
             if live is not True:
-                use.origins = (Origin(self, args[plan.data], "") if live is None else live,)
-            use.versions, use.order = (version,), order
+                use.origins = (Origin(self, call.args[plan.data], "") if live is None else live,)
+            use.versions, use.order = (call.version,), call.order
             use.place(plan.first, plan.path)
-            use.shapes, use.deltas = [tuple(shape)], [None]
+            use.shapes, use.deltas = [tuple(call.shape)], [None]
             self._uses.append(use)
-            use.boxes.append((box, 0, cut))
-            for (g,) in box:
+            use.boxes.append((call.box, 0, cut))
+            for (g,) in call.box:
                 if g is not None:
                     use.receive(0, shown(g), cut)
-            box.clear()
+            call.box.clear()
 
     def settle(self) -> None:
         """Tell the uses where their samples are."""

@@ -1,6 +1,6 @@
 """A capture's ear, of both engines: which calls of functions take something that is followed, and which may be forgotten.
 
-It is compiled because it hears every call; those that concern it go to the microscope (microscope/capture/capturing.py), but
+It is compiled because it hears every call; those that concern it go to the microscope (microscope/capture/calls.py), but
 for those like one before, which it notes itself (pending.py, NOTE [Planned calls wait]).
 """
 from __future__ import annotations
@@ -43,6 +43,30 @@ class Plan:
         self.data: int = data
 
 
+class Call:
+    """A call that waits (capture/pending.py), followed from here on by Run.
+
+    version  of the data
+    live     does the data have a gradient?  Else where it comes from, None of an input
+    node     that made the output; below: its gradient is taken at the node below.  None once the gradient is noted in `box`
+    order    the number of that node
+    """
+
+    def __init__(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], version: Any, live: Any, node: Any,
+                 below: bool, shape: Any, layout: Any) -> None:
+        self.plan: Plan = plan
+        self.args: Any = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.version: Any = version
+        self.live: Any = live
+        self.node: Any = node
+        self.below: bool = below
+        self.shape: Any = shape
+        self.layout: Any = layout
+        self.order: int = -1
+        self.box: list[Any] = []
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Ear:
     """Hears func(*args, **kwargs), as what listens to an engine (microscope/listen).
@@ -70,7 +94,7 @@ class Ear:
         self.plans: dict[Any, Plan] = {}        # (id of the first parameter, function) -> of calls that were
         self.waits: bool = False                # may calls wait?
         self.inputs: dict[int, Any] = {}        # of the model, while it runs, by id
-        self.waiting: list[Any] = []            # calls that wait
+        self.waiting: list[Call] = []
         self.layout: Any = layout               # where the batch is
 
     def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
@@ -118,9 +142,9 @@ class Ear:
         if not live:                            # None: an input itself
             live = None if getattr(data, MARK, None) is None else self.origin(data)
         if isinstance(data, TensorBase):
-            self.waiting.append((plan, args, kwargs, edits(data), live, node, below, out.array.shape, self.layout))
+            self.waiting.append(Call(plan, args, kwargs, edits(data), live, node, below, out.array.shape, self.layout))
         else:
-            self.waiting.append((plan, args, kwargs, data._version, live, node, below, out.shape, self.layout))
+            self.waiting.append(Call(plan, args, kwargs, data._version, live, node, below, out.shape, self.layout))
         return out
 
     def alike(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

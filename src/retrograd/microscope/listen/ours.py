@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any
 
-from ..._engine.dispatch import engage
 from ..._engine.modes import state
 from .engine import Engine
+from .heard import Heard, Heeded
 from .sizes import quick
 
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us: imports point one way
@@ -55,53 +54,3 @@ class RetrogradEngine(Engine):
 
     def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         return impl(*args, **kwargs)            # the engine lets code that runs in a pass be heard
-
-
-class Heeded:
-    """Context: calls are heard although an implementation makes them."""
-
-    def __enter__(self) -> None:
-        it = state()
-        self.busy = it.busy
-        it.busy = False
-
-    def __exit__(self, *_: object) -> None:
-        state().busy = self.busy
-
-
-class Heard:
-    """Context: ear hears the calls of this thread; who heard them before hears those that it lets through."""
-
-    def __init__(self, ear: Any) -> None:
-        self.ear = ear
-        self.outer: Any = None
-        self.state: Any = None
-
-    def __enter__(self) -> Heard:
-        it = self.state = state()
-        if hasattr(it.listener, "aside"):
-            it.listener.aside()                 # torch.compile, where Python runs
-        self.outer = it.listener
-        it.listener = self if self.outer is not None else self.ear
-        engage(it)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        it, outer = self.state, self.outer
-        inner = it.listener
-        if inner is self or inner is self.ear:
-            it.listener = outer
-        else:                                   # blocks may end in any order
-            while inner is not None and inner.outer is not self and inner.outer is not self.ear:
-                inner = inner.outer
-            if inner is not None:
-                inner.outer = outer
-        engage(it)
-
-    def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        return self.ear.call(func, partial(self.pass_on, func, impl), args, kwargs)
-
-    def pass_on(self, func: Any, impl: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.outer is None:                  # its block is over
-            return impl(*args, **kwargs)
-        return self.outer.call(func, impl, args, kwargs)
