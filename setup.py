@@ -54,6 +54,8 @@ COMPILED = (
     "microscope/capture/pending.py",
     "microscope/capture/runs.py",
     "microscope/capture/sources.py",
+    "microscope/flight/hearing.py",
+    "microscope/flight/step.py",
     "microscope/listen/ear.py",
     "microscope/listen/heard.py",
     "microscope/record/book.py",
@@ -62,6 +64,7 @@ COMPILED = (
     "microscope/record/lines.py",
     "microscope/record/swaps.py",
     "microscope/record/witness.py",
+    "microscope/rounds.py",
 )
 LIBRARY = "retrograd__mypyc"
 # What only debuggers of C and C++ exceptions read takes 2.1 MB.  The names of `_kernels` stay: tests/kernels/test_vectorised.py

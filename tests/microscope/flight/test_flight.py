@@ -394,6 +394,32 @@ def test_passes_of_a_closure_belong_to_the_step_that_calls_it(torch: Any, tmp_pa
     assert f.recording().header["steps"] == [1, 2, 3] and len(f.losses) > 3 and f.reports == []
 
 
+def test_after_a_step_that_raised_all_is_heard(torch: Any, tmp_path: Path) -> None:
+    class Failing(torch.optim.SGD):  # type: ignore[misc]
+        def step(self, closure: Any = None) -> None:
+            raise KeyError("the optimizer")
+
+    net = net_of(torch)
+    with flight(net, keep=3, path=tmp_path / "f") as f:
+        with pytest.raises(KeyError):
+            train(torch, net, Failing(net.parameters(), lr=0.01), 1)
+        train(torch, net, torch.optim.SGD(net.parameters(), lr=0.01), 1, bad=1)
+    assert len(f.reports) == 1
+    assert f"test_flight.py:{line_of('# forward: the line of a NaN')}" in f.reports[0]
+
+
+def test_a_model_that_an_optimizer_calls_is_not_heard(torch: Any, tmp_path: Path) -> None:
+    class Searching(torch.optim.SGD):  # type: ignore[misc]
+        def step(self, closure: Any = None) -> None:
+            net(torch.ones(16, 4))
+            super().step(closure)
+
+    net = net_of(torch)
+    with flight(net, keep=9, path=tmp_path / "f") as f:
+        train(torch, net, Searching(net.parameters(), lr=0.01), 2)
+    assert [event.kind for event in f.recording().events].count("enter") == 2
+
+
 @pytest.mark.parametrize("spoilt", ["batch", "weight"])
 def test_what_comes_in_with_a_batch_or_a_weight_is_not_said_to_be_made_of_finite_numbers(
         torch: Any, spoilt: str, tmp_path: Path) -> None:

@@ -3,20 +3,17 @@ from __future__ import annotations
 
 import os
 import signal as signals
-import sys
 import threading
 import warnings
 from collections import deque
 from typing import Any
 from weakref import WeakSet
 
-from .._own_hook import OwnHook
 from ..answers.trouble import trouble
 from ..arguments import FilePath, checked
 from ..listen import engine_of_module
 from ..page.write import write_page
 from ..plain_text import escaped
-from ..record.lines import here
 from ..record.recording import Recording
 from .hearing import Hearing
 from .step import Step
@@ -82,16 +79,12 @@ class Flight:
         self.losses: deque[float] = deque(maxlen=WINDOW)
         self.overflows = 0
         self._usual: dict[Any, Usual] = {}      # lines of a pass and of what made its loss -> losses
-        self._engine = engine
-        self._given = {id(o) for o in optimizers}
-        self._optimizers: list[Any] = list(optimizers)
-        self._hearing = Hearing(engine, model, keep)
+        self._hearing = Hearing(engine, model, optimizers, keep)
         self._hearing.passed = self._passed
         self._passes = 0
         self._spiked: int | None = None         # the pass of the last spike that was reported
         self._ill = False                       # bad numbers were reported, and no good ones came since
         self._begun = False
-        self._handles: list[Any] = []
         self._before: Any = None
 
     # -- the block
@@ -99,9 +92,6 @@ class Flight:
     def __enter__(self) -> Flight:
         if self._begun:
             raise RuntimeError("flight: this flight has begun already; call flight() again for another")
-        home = self._engine.optimizers()
-        self._handles = [home.register_optimizer_step_pre_hook(OwnHook(self._step_begins)),
-                         home.register_optimizer_step_post_hook(OwnHook(self._step_ends))]
         if self.signal is not None:
             if threading.current_thread() is not threading.main_thread():
                 raise ValueError("flight: only the main thread can receive signals")
@@ -114,8 +104,6 @@ class Flight:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         _flying.discard(self)
         self._hearing.end()
-        for handle in self._handles:
-            handle.remove()
         if self.signal is not None:
             signals.signal(self.signal, self._before)
         if error is not None and not isinstance(error, GeneratorExit):
@@ -128,37 +116,6 @@ class Flight:
                     where = f"{file}:{trace.tb_lineno}"
                 trace = trace.tb_next
             self._write(f"the training ended with {text}" + (f" [{where}]" if where else ""), text)
-
-    # -- steps
-
-    def _numbers(self, optimizer: Any) -> int | None:
-        """The number of an optimizer that makes steps of this training."""
-        for n, known in enumerate(self._optimizers):
-            if known is optimizer:
-                return n
-        ours = self._hearing.parameter_numbers
-        if self._given or not any(id(p) in ours for g in optimizer.param_groups for p in g["params"]):
-            return None
-        self._optimizers.append(optimizer)
-        return len(self._optimizers) - 1
-
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self._hearing.on:
-            return
-        if len(args) > 1 or kwargs.get("closure"):
-            self._hearing.closed = True         # its passes are heard
-        else:
-            self._hearing.busy = True
-            self._hearing.rest()
-
-    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        hearing = self._hearing
-        hearing.busy = hearing.closed = False
-        n = self._numbers(optimizer) if hearing.on else None
-        if n is not None:
-            hearing.stepped(n, here(hearing.sites, sys._getframe(1)), [float(g.get("lr", 0.0)) for g in optimizer.param_groups])
-        if hearing.on:
-            hearing.listen()
 
     # -- what is trouble
 
@@ -213,7 +170,7 @@ class Flight:
         hearing = self._hearing
         busy, hearing.busy = hearing.busy, True
         try:
-            return told(hearing, hearing.kept()[-steps:], self._optimizers)
+            return told(hearing, hearing.kept()[-steps:], hearing.optimizers)
         finally:
             hearing.busy = busy
 

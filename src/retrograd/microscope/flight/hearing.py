@@ -14,9 +14,13 @@ from time import perf_counter_ns as now
 from typing import Any, Final
 from weakref import ref
 
+from ..._engine.node import Node
+from ..._engine.tensor import TensorBase, edits, read_grad
 from .._measure import HUGE, TINY, measure
 from .._own_hook import OwnHook
-from ..listen.sites import HEARING, Sites
+from ..listen.ear import sizes
+from ..listen.sites import HEARING, Sites, caller
+from ..listen.sizes import quick
 from ..record.lines import here
 from ..record.witness import SAME
 from ..rounds import Rounds
@@ -40,9 +44,12 @@ NEW: Final[Any] = object()
 class Hearing:
     """The ear of a flight (microscope/listen), and its hooks."""
 
-    def __init__(self, engine: Any, model: Any, keep: int) -> None:
+    def __init__(self, engine: Any, model: Any, optimizers: tuple[Any, ...], keep: int) -> None:
         self.engine: Any = engine
+        self.ours: bool = engine.name == "retrograd"
         self.model: Any = model
+        self.optimizers: list[Any] = list(optimizers)
+        self.given: bool = bool(optimizers)     # else all that hold parameters of the model
         self.square: Any = engine.square
         self.sites: Any = Sites()
         if engine.name == "torch":
@@ -55,6 +62,7 @@ class Hearing:
         self.replaying: Step | None = None      # takes what is heard in a replay
         self.on: bool = False
         self.busy: bool = False                 # in a pass or in an optimizer's step
+        self.stepping: Any = None               # the code of the frame in which a step goes on
         self.light: bool = False                # inside a call of the model
         self.closed: bool = False               # in an optimizer's step that has a closure, which clears gradients
         self.newest: Any = None                 # (the last output of a layer, its version, its number): the model's, mostly
@@ -85,6 +93,9 @@ class Hearing:
                           if n and m._parameters),
                         model.register_forward_pre_hook(OwnHook(self.enter), with_kwargs=True, prepend=True),
                         model.register_forward_hook(OwnHook(self.leave), always_call=True)]
+        home = self.engine.optimizers()
+        self.handles += [home.register_optimizer_step_pre_hook(OwnHook(self.step_begins)),
+                         home.register_optimizer_step_post_hook(OwnHook(self.step_ends))]
         clearing.begin(self)
         self.listen()
         self.on = True
@@ -99,13 +110,14 @@ class Hearing:
 
     def listen(self) -> None:
         if not self.listening:
-            self.context = self.engine.calls(self, self.context)
+            if not self.ours or self.context is None:
+                self.context = self.engine.calls(self, self.context)
             self.context.__enter__()
             self.listening = True
 
     def rest(self) -> bool:
         """Stop listening, unless somebody else began to after us."""
-        if not self.listening or not self.engine.foremost(self.context):
+        if not self.listening or not self.ours and not self.engine.foremost(self.context):
             return False
         self.context.__exit__(None, None, None)
         self.listening = False
@@ -114,6 +126,9 @@ class Hearing:
     # -- calls of the model
 
     def enter(self, model: Any, args: Any, kwargs: Any) -> None:
+        if self.stepping is not None and self.failed_step():
+            self.busy = self.closed = False
+            self.stepping = None
         if not self.on or self.busy or self.light or model is not self.model:
             return
         if self.replaying is None:
@@ -123,7 +138,7 @@ class Hearing:
         else:
             call = self.within[0][1]
         self.within = [(0, call)]
-        self.step().put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe(1))))
+        self.step().put(("enter", now(), 0, call, -1, here(self.sites, sys._getframe())))
         if self.replaying is not None:
             return
         torch = self.engine.torch
@@ -137,8 +152,7 @@ class Hearing:
     def cleared(self) -> bool:
         """Has no parameter a gradient?"""
         for _, known in self.parameters:
-            p = known()
-            if p is not None and p.grad is not None:
+            if gradient_of(known()) is not None:
                 return False
         return True
 
@@ -156,7 +170,7 @@ class Hearing:
 
     def gives(self, out: Any, call: int) -> None:
         """What a call gave: an op to what follows."""
-        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point or t.dtype.is_complex]
+        outs = numbers_in(out, self.Tensor)
         known = self.ids.get(id(outs[0])) if outs else None
         if not outs or (known is not None and known[0]() is outs[0]):      # its ops were heard
             return
@@ -167,6 +181,9 @@ class Hearing:
         if self.calls and node is not None:
             it = self.calls[-1]
             it.at, it.values = made[0][0], [m[1] for m in made]
+            if out is outs[0] and isinstance(node, Node) and node._came is None and out.output_nr == 0:
+                node._came = it.came            # so that no code of ours runs in the pass
+                return
             for k, t in enumerate(outs):
                 if t.requires_grad:
                     t.register_hook(OwnHook(it.reached, k))
@@ -174,16 +191,16 @@ class Hearing:
     def gave(self, n: int, module: Any, args: Any, out: Any) -> None:
         """The output of a layer, inside a call of the model."""
         if self.light and isinstance(out, self.Tensor):
-            number = self.square(out)
+            number = quick(out.array) if isinstance(out, TensorBase) else self.square(out)
             if number is None or not TINY < number < HUGE:
                 number = self.number(out)
-            shape = out.shape
+            shape = sizes(out)
             if self.shapes[n] == shape:
                 shape = self.shapes[n]          # old steps are freed from cold memory: the fewer objects, the better
             else:
                 self.shapes[n] = shape
-            self.newest = ref(out), out._version, number
-            self.steps[-1].put(("gave", now(), n, self.within[0][1], number, shape, out.dtype))
+            self.newest = ref(out), version(out), number
+            self.newest_step().put(("gave", now(), n, self.within[0][1], number, shape, dtype(out)))
 
     def outer(self, module: Any, args: Any, out: Any) -> None:
         """A module is left inside a call that is made again."""
@@ -213,7 +230,7 @@ class Hearing:
         self.busy = False
         try:
             for it in self.calls:
-                if not it.values or not it.gradients:
+                if not it.values or not it.arrived():
                     continue
                 it_heard = self.again(it, params)
                 if it_heard is not None:
@@ -243,7 +260,7 @@ class Hearing:
         self.within = [(0, it.number)]
         with self.engine.within(self), torch.enable_grad(), torch.autocast(kind, dtype=dtype, enabled=enabled):
             out = self.model(*it.args, **it.kwargs)
-        outs = [t for t in tensors_of(out, self.Tensor) if t.dtype.is_floating_point or t.dtype.is_complex]
+        outs = numbers_in(out, self.Tensor)
         if [alike(self.number(t)) for t in outs] != [alike(v) for v in it.values]:
             self.notes.add("called again, the model gave other numbers than in the training: what is shown of its inside may "
                            "differ from what happened")
@@ -256,7 +273,8 @@ class Hearing:
             node.register_hook(OwnHook(self.ran_custom, self.serial))
         self.replaying = second = Step(0)
         self.busy = True
-        found = torch.autograd.grad([outs[k] for k in it.gradients], params, list(it.gradients.values()), allow_unused=True)
+        given = it.arrived()
+        found = torch.autograd.grad([outs[k] for k in given], params, list(given.values()), allow_unused=True)
         for p, g in zip(params, found):
             if g is not None:
                 second.put(("leaves", now(), [self.parameter_numbers[id(p)]], [self.number(g)]))
@@ -265,6 +283,10 @@ class Hearing:
         return first, second, serials
 
     # -- ops
+
+    def newest_step(self) -> Step:
+        found: Step = self.steps[-1]
+        return found
 
     def step(self) -> Step:
         """The step that an op belongs to."""
@@ -282,6 +304,43 @@ class Hearing:
             self.scaled.clear()
             self.calls.clear()
         return step
+
+    def number_of_optimizer(self, optimizer: Any) -> int:
+        """Of one that makes steps of this training; -1 of another."""
+        for n, known in enumerate(self.optimizers):
+            if known is optimizer:
+                return n
+        ours = self.parameter_numbers
+        if self.given or not any(id(p) in ours for g in optimizer.param_groups for p in g["params"]):
+            return -1
+        self.optimizers.append(optimizer)
+        return len(self.optimizers) - 1
+
+    def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.on:
+            return
+        self.stepping = caller().f_code
+        if len(args) > 1 or kwargs.get("closure"):
+            self.closed = True                  # its passes are heard
+        else:
+            self.busy = True
+            self.rest()
+
+    def step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self.busy = self.closed = False
+        self.stepping = None
+        if self.on:
+            n = self.number_of_optimizer(optimizer)
+            if n >= 0:
+                self.stepped(n, here(self.sites, sys._getframe()), [float(g.get("lr", 0.0)) for g in optimizer.param_groups])
+            self.listen()
+
+    def failed_step(self) -> bool:
+        """Did the step that goes on end by an exception?  No hook tells."""
+        frame: Any = sys._getframe()
+        while frame is not None and frame.f_code is not self.stepping:
+            frame = frame.f_back
+        return frame is None
 
     def stepped(self, optimizer: int, site: int, rates: list[float]) -> None:
         """An optimizer has stepped."""
@@ -361,24 +420,24 @@ class Hearing:
     def serial_of(self, t: Any, edited: Any) -> int:
         known = self.ids.get(id(t))
         if known is not None and known[0]() is t:
-            return int(known[1]) if t._version - known[3] in (0, int(t is edited)) else OUTSIDE     # an edit was not heard
+            return int(known[1]) if version(t) - known[3] in (0, int(t is edited)) else OUTSIDE     # an edit was not heard
         n = self.parameter_numbers.get(id(t), -1)
         return -2 - n if n >= 0 and self.parameters[n][1]() is t else OUTSIDE
 
     def heard(self, name: str, outs: Any, args: Any, kwargs: Any) -> None:
         out = outs[0]
         known = self.ids.get(id(out))
-        if known is not None and known[0]() is out and known[3] == out._version:
+        if known is not None and known[0]() is out and known[3] == version(out):
             return                              # it gave what it got: dropout in evaluation
         step = self.step()
         read = self.inputs(args, kwargs, out)
         same = name in SAME
-        site = here(self.sites, sys._getframe(2))       # of whoever called call()
+        site = here(self.sites, sys._getframe())
         made = self.made(outs, same, site)
         node = out.grad_fn
         if node is not None and not same:
             node.register_hook(OwnHook(self.ran, made[0][0]))
-        if name == "mul" and len(out.shape) == 0 and read and scaler_calls(sys._getframe()):
+        if name == "mul" and len(sizes(out)) == 0 and read and scaler_calls(sys._getframe()):
             step.scaled = True
             self.scaled[made[0][0]] = self.number_of(args[0])
         module, call = self.within[-1] if self.within else (-1, 0)
@@ -389,8 +448,8 @@ class Hearing:
         found: list[Any] = []
         for t in outs:
             self.serial = serial = self.serial + 1
-            self.ids[id(t)] = ref(t), serial, site, t._version
-            found.append((serial, None if same else self.number_once(t), t.shape, t.dtype))
+            self.ids[id(t)] = ref(t), serial, site, version(t)
+            found.append((serial, None if same else self.number_once(t), sizes(t), dtype(t)))
         return found
 
     def failed(self, name: str, error: BaseException, args: Any, kwargs: Any) -> None:
@@ -401,14 +460,16 @@ class Hearing:
     def number_once(self, t: Any) -> Any:
         """number(), of what a layer just gave without reading it again."""
         known, self.newest = self.newest, None
-        return known[2] if known is not None and known[0]() is t and known[1] == t._version else self.number(t)
+        return known[2] if known is not None and known[0]() is t and known[1] == version(t) else self.number(t)
 
     def number(self, t: Any) -> Any:
         """The sum of squares of a tensor, or all its statistics (_measure.Row); None when it has none."""
-        squares = self.square(t)
+        squares = quick(t.array) if isinstance(t, TensorBase) else None
+        if squares is None:
+            squares = self.square(t)
         if squares is not None and TINY < squares < HUGE:
             return squares
-        if not (t.dtype.is_floating_point or t.dtype.is_complex):
+        if not has_numbers(t):
             return None
         x = self.engine.here(t)
         if x is None:
@@ -434,7 +495,7 @@ class Hearing:
         step = self.step()
         roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
         backward = func in self.engine.passes
-        site = here(self.sites, sys._getframe(2))
+        site = here(self.sites, sys._getframe())
         serials: list[int] = []
         for t in tensors_of(roots, self.Tensor):
             known = self.ids.get(id(t))
@@ -463,7 +524,7 @@ class Hearing:
 
     def look(self, step: Step) -> None:
         """At .grad, after a pass."""
-        gradients = [None if (p := known()) is None else p.grad for _, known in self.parameters]
+        gradients = [gradient_of(known()) for _, known in self.parameters]
         numbers = [n for n, g in enumerate(gradients) if g is not None]
         if len(numbers) < len(gradients):
             gradients = [gradients[n] for n in numbers]
@@ -488,6 +549,32 @@ class Hearing:
 
     def numbers(self, gradients: Any) -> list[Any]:
         return [None if g is None else (self.number(g), g.shape, g.dtype) for g in gradients]
+
+
+def version(t: Any) -> int:
+    """t._version"""
+    return edits(t) if isinstance(t, TensorBase) else t._version
+
+
+def dtype(t: Any) -> Any:
+    """Of its numbers, PyTorch's or NumPy's: they have the same names."""
+    return t.array.dtype if isinstance(t, TensorBase) else t.dtype
+
+
+def numbers_in(x: Any, kind: Any) -> list[Any]:
+    """The tensors of real or complex numbers in what a model gave."""
+    return [t for t in ([x] if isinstance(x, TensorBase) else tensors_of(x, kind)) if has_numbers(t)]
+
+
+def has_numbers(t: Any) -> bool:
+    if isinstance(t, TensorBase) and t.array.dtype.kind != "V":
+        return t.array.dtype.kind in "fc"
+    return t.dtype.is_floating_point or t.dtype.is_complex
+
+
+def gradient_of(p: Any) -> Any:
+    """Its .grad, read without being heard; None of a parameter that is gone."""
+    return read_grad(p) if isinstance(p, TensorBase) else None if p is None else p.grad
 
 
 def scaler_calls(frame: Any) -> bool:

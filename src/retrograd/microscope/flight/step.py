@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
+from ..capture.runs import shown
+
 EVENTS: Final = 20_000              # of a step; of longer ones the newest are kept
 
 
@@ -42,10 +44,17 @@ class Call:
         self.autocast: Any = autocast
         self.at: int = 0                        # serial number of its first output
         self.values: list[Any] = []             # of its outputs
-        self.gradients: dict[int, Any] = {}     # that reached them
+        self.gradients: dict[int, Any] = {}
+        self.came: list[Any] = []               # or this, of the only output: Node._came
 
     def reached(self, k: int, g: Any) -> None:
         self.gradients[k] = g
+
+    def arrived(self) -> dict[int, Any]:
+        """Which output -> the gradient that reached it."""
+        if self.came and self.came[-1][0] is not None:
+            return {0: shown(self.came[-1][0])}
+        return self.gradients
 
 
 def splice(step: Step, at: int, first: Step, second: Step, serials: list[int]) -> None:
