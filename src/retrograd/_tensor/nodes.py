@@ -22,6 +22,7 @@ from .._rules.linalg import MmBackward0
 from . import dtypes
 
 BASES: Any = (Unary, Binary, Nary, Many)
+DRESSED: Any = {base: {name[7:] for name in vars(base) if name.startswith("_saved_")} for base in BASES}
 BITS = {"x": X, "a": A, "b": B, "y": Y}
 
 
@@ -143,8 +144,10 @@ def _raw_saved(name: str) -> property:
 def dress(cls: Any) -> None:
     """Give its base the `_saved_X` attributes of an op class: to set them on each class takes longer than all the rest."""
     base = next(base for base in BASES if issubclass(cls, base))
+    dressed = DRESSED[base]
     for name in (*cls.names, *cls.shows):
-        if "_saved_" + name not in vars(base):
+        if name not in dressed:
+            dressed.add(name)
             setattr(base, "_saved_" + name, _saved(name))
             setattr(base, "_raw_saved_" + name, _raw_saved(name))
 
@@ -183,7 +186,8 @@ def dress_all() -> None:
             dress(cls)
         if cls is not Node and not cls.__module__.endswith("autograd.function"):
             cls.__module__ = "builtins"
-            cls.__name__ = cls.__name__.rstrip("_")         # NotImplemented_: the bare name is Python's own
+            if cls.__name__.endswith("_"):                  # NotImplemented_: the bare name is Python's own
+                cls.__name__ = cls.__name__.rstrip("_")
     _rules.__class__ = _Rules
 
 
