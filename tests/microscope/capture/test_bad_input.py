@@ -4,6 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrograd import microscope
@@ -435,3 +436,11 @@ def test_a_curvature_of_zero_is_not_divided_by(torch: Any) -> None:
     assert all(torch.isfinite(g).all() for g in grads.kfac(damping=1e-3).apply(numbers).values())
     with pytest.raises(TypeError, match="KFAC: damping must be a number, got str"):
         grads.kfac(damping="a")
+
+
+def test_options_may_be_numbers_of_numpy(torch: Any) -> None:
+    net, x = two(torch), torch.ones(6, 4)
+    cap = capture(net, batch_dim=np.int64(0), batch_size=np.int64(6), check=np.True_, verify=np.True_, weight_grads=np.True_)
+    with cap:
+        net(x).sum().backward()
+    assert cap.grads(scale="sum").norms().shape == (6,)

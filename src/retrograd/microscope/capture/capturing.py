@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from ..arguments import checked
@@ -59,7 +60,8 @@ class Capture(Block):
             raise ValueError(f"capture: check is True, False or 'first', got {check!r}")
         if calls not in (None, "apart", "same"):
             raise ValueError(f"capture: calls is None, 'apart' or 'same', got {calls!r}")
-        super().__init__(engine, model, layers, where, batch_dim, batch_size, check, calls, verify, weight_grads)
+        super().__init__(engine, model, layers, where, index(batch_dim), None if batch_size is None else index(batch_size),
+                         check if isinstance(check, str) else bool(check), calls, bool(verify), bool(weight_grads))
 
     def __enter__(self) -> Capture:
         self._enter()
