@@ -14,6 +14,7 @@ from time import perf_counter_ns as now
 from typing import Any, Final
 from weakref import ref
 
+from ..._engine.modes import grad_on
 from ..._engine.node import Node
 from ..._engine.tensor import TensorBase, edits, read_grad
 from .._measure import HUGE, TINY, measure
@@ -142,7 +143,7 @@ class Hearing:
         if self.replaying is not None:
             return
         torch = self.engine.torch
-        if torch.is_grad_enabled():
+        if grad_on() if self.ours else torch.is_grad_enabled():
             if len(self.calls) == CALLS:
                 self.calls.pop(0)
             kind = self.device
@@ -528,7 +529,9 @@ class Hearing:
         numbers = [n for n, g in enumerate(gradients) if g is not None]
         if len(numbers) < len(gradients):
             gradients = [gradients[n] for n in numbers]
-        values = self.engine.squares(gradients)
+        values = squares(gradients) if self.ours else None
+        if values is None:
+            values = self.engine.squares(gradients)
         for k, value in enumerate(values):
             if value is None or not TINY < value < HUGE:
                 value = values[k] = self.number(gradients[k])
@@ -570,6 +573,12 @@ def has_numbers(t: Any) -> bool:
     if isinstance(t, TensorBase) and t.array.dtype.kind != "V":
         return t.array.dtype.kind in "fc"
     return t.dtype.is_floating_point or t.dtype.is_complex
+
+
+def squares(gradients: list[Any]) -> Any:
+    """The sums of squares of tensors of ours, by one call; None where an array has no such sum."""
+    found = quick(tuple([g.array if isinstance(g, TensorBase) else None for g in gradients]))
+    return None if found is None else list(found)
 
 
 def gradient_of(p: Any) -> Any:
