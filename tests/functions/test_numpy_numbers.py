@@ -12,7 +12,8 @@ import retrograd
 
 CALLS = """
     x.sum(dims)|x.squeeze(dims)|x.std(dims)|torch.var_mean(x, dims)|torch.logsumexp(x, dims)|x.reshape(two, two)
-    x.view([two, two])|x.split([one, one])|x.split([one, one], one)|torch.rot90(x, one, (zero, one))|x.repeat(two, one)|x.expand((two, two))
+    x.view([two, two])|x.split([one, one])|x.split([one, one], one)|torch.rot90(x, one, (zero, one))|x.repeat(two, one)
+    x.expand((two, two))
     torch.fft.fftn(x, dim=dims)|torch.fft.rfft2(x, (two, two))|torch.fft.fftshift(x, dims)|torch.gradient(x, dim=dims)
     torch.nn.functional.softmin(x, one)|torch.nn.functional.avg_pool1d(x, two, one)|x.movedim((zero, one), (one, zero))
     torch.stft(x.reshape(4), two, one, window=torch.ones(2), return_complex=True, center=False)|torch.zeros(two, one)|x.flip(dims)
