@@ -31,6 +31,7 @@ LAYERS = [
      "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "profiler",
      "multiprocessing"],
     ["fx"],
+    ["_decomp"],
     ["onnx", "export", "jit"],
     ["microscope"],
     ["cli", "__main__", "__config__"],

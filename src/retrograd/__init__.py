@@ -152,8 +152,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from ._tensor.script_types import *  # noqa: F403
 
 _late_names(
-    __name__, lazy=("_C", "_VF", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends",
-                    "compiler", "cpu", "cuda", "distributed", "distributions", "export",
+    __name__, lazy=("_C", "_VF", "_decomp", "_dynamo", "_subclasses", "_tensor_str", "_utils", "accelerator", "amp", "ao",
+                    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "microscope",
                     "mps", "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "quasirandom", "serialization", "signal", "special", "storage", "testing",

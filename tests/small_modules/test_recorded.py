@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from both_engines import both
 
@@ -701,3 +702,44 @@ def test_decompositions_that_a_program_is_given_replace_operators(table: Any) ->
     assert ("maximum" in called) == bool(table) and ("relu" in called) == (not table)
     assert other.range_constraints == program.range_constraints and str(other.graph_signature.user_inputs) == str(
         program.graph_signature.user_inputs)
+
+
+# {a function that the default table replaces: a program of it, x (2, 12)}
+DECOMPOSED = {
+    **{name: f"F.{name}(x)" for name in (
+        "silu mish hardsigmoid hardswish relu6 celu selu softplus softsign tanhshrink hardshrink softshrink glu".split())},
+    **{name: f"torch.{name}(x)" for name in ("square", "frac", "deg2rad", "rad2deg", "t")}, "log_sigmoid": "F.logsigmoid(x)",
+    **{name: f"F.{name}(x, x.flip(0)) * F.{name}(x, x.flip(0), reduction='none') + F.{name}(x, x.flip(0), reduction='sum')"
+       for name in ("mse_loss", "l1_loss")},
+    "linear": "F.linear(x, torch.ones(5, 12), torch.ones(5)).sum() + F.linear(x.view(2, 3, 4), torch.ones(3, 4))",
+    "transpose": "x.transpose(-1, 0) + torch.transpose(x, 0, 1)", "stack": "torch.stack([x, x * 2], -1)",
+    "addcmul": "torch.addcmul(x, x, x, value=0.5) + torch.addcmul(x, x, x)",
+    "addcdiv": "torch.addcdiv(x, x, x + 10, value=2) + torch.addcdiv(x, x, x + 10)",
+    "masked_fill": "x.masked_fill(x > 0, -1.0)",
+    "lerp": "torch.lerp(x, x * 2, 0.7) + torch.lerp(x, x * 3, 0.2) + x.lerp(x * 2, x / 5)",
+    "celu_": "F.celu(x.clone(), 0.5, inplace=True) + F.softplus(x, 2, 1) + F.hardshrink(x, 1.0) + F.softshrink(x, 1.0)"}
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:`isinstance:FutureWarning")         # PyTorch's own code
+@pytest.mark.parametrize("name", DECOMPOSED)
+def test_the_default_decompositions_compute_what_pytorchs_do(name: str) -> None:
+    def decomposed(engine: Any) -> tuple[Any, set[str]]:
+        class Model(engine.nn.Module):  # type: ignore[misc, name-defined]
+            def forward(self, x: Any) -> Any:
+                return eval(DECOMPOSED[name], {"torch": engine, "F": engine.nn.functional, "x": x})
+        x = engine.linspace(-4, 4, 24).reshape(2, 12)
+        made = engine.export.export(Model(), (x,)).run_decompositions()
+        called = {getattr(n.target, "__name__", str(n.target)) for n in made.graph.nodes if n.op.startswith("call")}
+        return made.module()(x).tolist(), called
+    ours, called = decomposed(torch)
+    assert name not in called
+    np.testing.assert_allclose(ours, decomposed(pytest.importorskip("torch"))[0], rtol=1e-5, atol=1e-6)
+
+
+def test_decompositions_of_some_operators() -> None:
+    from retrograd._decomp import get_decompositions
+
+    aten = torch.ops.aten
+    assert set(get_decompositions([aten.silu, aten.addmm, aten.linear.default])) == {aten.silu.default, aten.linear.default}
+    assert torch.export.default_decompositions().keys() > get_decompositions([aten.silu]).keys()

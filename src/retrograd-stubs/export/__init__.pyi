@@ -13,6 +13,7 @@ from retrograd._small_modules.export import (
     _recorded as _recorded,
     _refuse as _refuse,
     _resized as _resized,
+    default_decompositions as default_decompositions,
     dims as dims,
     export as export,
     load as load,

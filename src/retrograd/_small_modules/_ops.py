@@ -476,7 +476,7 @@ def _aten(name: str) -> Any:
     for place in ("linalg", "special"):
         if name.startswith(f"{place}_"):
             return getattr(getattr(torch, place), name.removeprefix(f"{place}_"), None)
-    for owner in (torch, Tensor, torch.nn.functional):
+    for owner in (torch, Tensor, torch.nn.functional, torch._C._nn):
         found = getattr(owner, name, None)
         if callable(found) and not isinstance(found, type):
             return found

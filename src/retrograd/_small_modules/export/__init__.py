@@ -7,9 +7,10 @@ https://pytorch.org/docs/stable/user_guide/torch_compiler/export.html
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from retrograd._decomp import core_aten_decompositions
 from retrograd._functions import arange
 from retrograd._missing import late_names
 from retrograd.autograd.grad_mode import no_grad
@@ -25,7 +26,9 @@ from retrograd.fx._recorded import Refused
 from retrograd.nn import Module
 from retrograd.utils._pytree import tree_flatten, tree_unflatten
 
-__all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "ShapesCollection", "dims", "export", "load", "save"]
+__all__ = [
+    "Dim", "ExportGraphSignature", "ExportedProgram", "ShapesCollection", "default_decompositions", "dims", "export",
+    "load", "save"]
 late_names(__name__, lazy=("dynamic_shapes", "exported_program", "graph_signature"))
 FORMAT = "retrograd.export 1"
 STEPS = 1, 2, 3, 4, 7, 60, 250, -1, -3, -1000       # what is added to open sizes: programs decide by thresholds and remainders
@@ -129,6 +132,11 @@ def _resized(args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[in
                     [size if i == dim else n for i, n in enumerate(x.shape)])
         others.append(x)
     return tree_unflatten(others, spec)
+
+
+def default_decompositions() -> dict[Any, Callable[..., Any]]:
+    """What run_decompositions() puts in the place of operators."""
+    return core_aten_decompositions()
 
 
 def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None,

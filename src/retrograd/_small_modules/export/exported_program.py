@@ -6,6 +6,7 @@ from inspect import Parameter as Parameter_
 from inspect import Signature
 from typing import Any, NoReturn
 
+from retrograd._decomp import core_aten_decompositions
 from retrograd._missing import late_names
 from retrograd._tensor import Tensor
 from retrograd.export.dynamic_shapes import range_of
@@ -194,12 +195,14 @@ class ExportedProgram:
                            decompose_custom_triton_ops: bool = False) -> ExportedProgram:
         """A program that calls other functions in place of operators: {torch.ops.aten.relu.default: function}.
 
-        None is replaced by itself: the graph's functions stay torch's own, and edits of buffers stay edits.
+        None: default_decompositions().  The graph's functions stay torch's own, and edits of buffers stay edits.
         """
         if self.example_inputs is None:
             raise NotImplementedError("ExportedProgram.run_decompositions: a program from a file has no example inputs")
         (inputs, named), program, module = self.example_inputs, self._program, self.module(check_guards=False)
-        run, spec = _Replaced(module, {op._opname: f for op, f in (decomp_table or {}).items()}), program.specs[1]
+        if decomp_table is None:
+            decomp_table = core_aten_decompositions()
+        run, spec = _Replaced(module, {op._opname: f for op, f in decomp_table.items()}), program.specs[1]
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             return tree_unflatten(list(run.run(*tree_leaves((args, kwargs)), enable_io_processing=False)), spec)
