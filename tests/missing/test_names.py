@@ -132,6 +132,11 @@ def test_a_module_that_is_no_file_keeps_what_is_set_on_it() -> None:
         cudnn.benchmark = False
 
 
+def test_torch_functional_has_the_functions_of_torch() -> None:
+    for name in retrograd.functional.__all__:
+        assert getattr(retrograd.functional, name) is getattr(retrograd, name)
+
+
 # Private names that libraries import, and old ones
 CALLS = """
     torch._unique(i, True, True)|torch._unique(i)|torch._unique2(i, return_counts=True)|torch._unique2(i, True, True, True)

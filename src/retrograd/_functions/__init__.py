@@ -37,7 +37,7 @@ LATE = [(name, family) for family, names in {
     "conv": "convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
     "decomp": "cholesky cholesky_solve cholesky_inverse qr svd",
     "distance": "cosine_similarity pairwise_distance pdist cosine_embedding_loss margin_ranking_loss triplet_margin_loss",
-    "einsum": "einsum tensordot",
+    "contractions": "einsum tensordot",
     "embed": "embedding embedding_renorm_ embedding_bag",
     "extremes": "max min amax amin aminmax argmax argmin median nanmedian mode cummax cummin quantile nanquantile",
     "indexing": """gather scatter scatter_add scatter_reduce index_select index_add index_reduce unravel_index index_copy

@@ -79,7 +79,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
             f"{list(input.shape)} and {list(other.shape)}")
     if input.array.dtype != other.array.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    from .einsum import dotted
+    from .contractions import dotted
 
     return dotted(input, other, [input.ndim - 1], [other.ndim - 1])
 
@@ -222,7 +222,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     n = count(lead)
     flat_a = fold(input1, (n, input1.shape[-1]))
     flat_b = fold(input2, (n, input2.shape[-1]))
-    from .einsum import einsum
+    from .contractions import einsum
 
     y = einsum("ni,oij,nj->no", flat_a, weight, flat_b)
     y = fold(y, lead + (weight.array.shape[0],))

@@ -1,7 +1,7 @@
 """torch.functional: functions of the torch namespace under the module in which PyTorch defines them."""
 from __future__ import annotations
 
-from retrograd._functions import (  # type: ignore[no-redef]  # modules there have some of these names, too
+from retrograd._functions import (
     LATER,
     atleast_1d,
     atleast_2d,

@@ -132,7 +132,7 @@ from .._functions.activation import dropout_ as dropout_
 from .._functions.join import dsplit as dsplit
 from .._functions.join import dstack as dstack
 from .._functions.rarely import eig as eig
-from .._functions.einsum import einsum as einsum
+from .._functions.contractions import einsum as einsum
 from .._functions.embed import embedding as embedding
 from .._functions.embed import embedding_bag as embedding_bag
 from .._functions.embed import embedding_renorm_ as embedding_renorm_
@@ -386,7 +386,7 @@ from .._functions.indexing import take as take
 from .._functions.indexing import take_along_dim as take_along_dim
 from .._functions.fromdata import tensor as tensor
 from .._functions.join import tensor_split as tensor_split
-from .._functions.einsum import tensordot as tensordot
+from .._functions.contractions import tensordot as tensordot
 from .._functions.activation import threshold as threshold
 from .._functions.activation import threshold_ as threshold_
 from .._functions.rearrange import tile as tile
