@@ -20,7 +20,7 @@ from ..._engine.tensor import TensorBase, edits, read_grad
 from .._measure import HUGE, TINY, measure
 from .._own_hook import OwnHook
 from ..listen.ear import sizes
-from ..listen.sites import HEARING, Sites, caller
+from ..listen.sites import HEARING, Sites
 from ..listen.sizes import quick
 from ..record.lines import here
 from ..record.witness import SAME
@@ -320,7 +320,10 @@ class Hearing:
     def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self.on:
             return
-        self.stepping = caller().f_code
+        frame: Any = sys._getframe()
+        while frame.f_code.co_filename.startswith(HEARING):
+            frame = frame.f_back
+        self.stepping = frame.f_code
         if len(args) > 1 or kwargs.get("closure"):
             self.closed = True                  # its passes are heard
         else:
@@ -487,6 +490,8 @@ class Hearing:
         return (t.numel(), 0.0, 0.0, 0.0, 0, nans, infs) if nans or infs else squares
 
     def number_of(self, t: Any) -> float:
+        if isinstance(t, TensorBase) and t.array.size == 1:
+            return float(t.array.item())
         return float(t.item() if t.numel() == 1 else t.detach().float().mean())
 
     # -- passes
@@ -504,7 +509,8 @@ class Hearing:
                 known = None, OUTSIDE, -1, 0
             else:
                 serials.append(known[1])
-            if t.numel() == 1 and backward and not t.dtype.is_complex:
+            if backward and (t.array.size == 1 and t.array.dtype.kind != "c" if isinstance(t, TensorBase) else
+                             t.numel() == 1 and not t.dtype.is_complex):
                 loss = self.scaled.get(known[1])
                 step.losses.append((self.number_of(t) if loss is None else loss, (site, known[2])))
         step.put(("begin", now(), "backward" if backward else "grad", site, serials))
@@ -551,7 +557,7 @@ class Hearing:
         step.put(("node", now(), serial, self.numbers(gi), self.numbers(go)))
 
     def numbers(self, gradients: Any) -> list[Any]:
-        return [None if g is None else (self.number(g), g.shape, g.dtype) for g in gradients]
+        return [None if g is None else (self.number(g), sizes(g), dtype(g)) for g in gradients]
 
 
 def version(t: Any) -> int:
