@@ -190,7 +190,7 @@ def test_small_modules_are_found_under_their_own_names() -> None:
 
 def test_tests_stand_in_the_room_that_they_are_about() -> None:
     """tests/engine tests _engine.  Tests of the whole stand at the top, with programs and tables in folders of their own."""
-    whole = {"conformance", "gpu", "opdb", "opinfo", "random_programs"}
+    whole = {"conformance", "docstrings", "gpu", "opdb", "opinfo", "random_programs"}
     tests = Path(__file__).parent
     folders = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("test_*.py")} - whole - {"."}
     assert {folder for folder in folders if not any((ROOT / f"{_}{folder}").is_dir() for _ in ("", "_"))} == set()
