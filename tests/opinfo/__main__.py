@@ -33,7 +33,8 @@ sample agrees if all of the above does, the gradients of its parameters and its 
 optimizer's, if parameters and state after five steps do. `python -m tests.opinfo.modules` runs these alone.
 
 `python -m tests.docstrings` runs the examples of PyTorch's docstrings on both. Of 3,919 statements that run on PyTorch on a CPU,
-3,893 print the same on retrograd, warnings included; 8 ask for a name that [is missing](names.md); of the 18 others it prints both.
+3,892 print the same on retrograd, warnings included; 8 ask for a name that [is missing](names.md); for the 19 others it shows
+both outputs.
 """
 
 
