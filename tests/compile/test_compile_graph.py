@@ -132,6 +132,19 @@ def test_a_result_without_a_gradient_gives_none(way: Way, which: int) -> None:
     alike_outside(way, Losses, step)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3)])
+def test_where_one_of_two_gradients_is_missing_the_other_may_be_a_repeated_number(way: Way, shape: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x.expand(2, 3)
+        return 1 - y, y.sum() * 0.5
+
+    fast = way.call(f)
+    for _ in range(4):
+        x = torch.ones(shape, requires_grad=True)
+        fast(x)[1].backward()
+        assert same(x.grad, torch.full(shape, 3.0 / x.numel()))
+
+
 def test_the_input_of_a_compiled_model_may_carry_a_graph(way: Way) -> None:
     before = numbers(8, 8).requires_grad_()
 

@@ -220,13 +220,14 @@ class Graph:
             return self.entries, gone, same
         for entry in self.entries:
             args = [same.get(id(x), x) if isinstance(x, Value) else x for x in entry.args]
+            whole = args
             if entry.op and Program is not None:    # in C it takes what a view repeats, which may be such a sum
                 args = [same.get(id(x.full), x.full) if isinstance(x, Value) and x.full is not None else x for x in args]
             lost = [isinstance(x, Value) and id(x) in gone for x in args]
             if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
                 args = [None if gone_ else x for x, gone_ in zip(args, lost)]
             elif any(lost) and entry.name == "sum of gradients" and not all(lost):
-                (left,) = [x for x, gone_ in zip(args, lost) if not gone_]
+                (left,) = [x for x, gone_ in zip(whole, lost) if not gone_]     # all of it, not what it repeats
                 if entry.outs[0].straight and not left.straight:
                     entries.append(Entry(entry.name, np.ascontiguousarray, [left], []))
                     entries[-1].outs = entry.outs
