@@ -219,6 +219,31 @@ def test_other_threads_are_not_captured(torch: Any) -> None:
     assert hooked == [] and cap.grads().norms().shape == (3,)
 
 
+def test_captures_of_other_threads_do_not_take_each_others_gradients(torch: Any) -> None:
+    import threading
+    model, other = two(torch), two(torch)
+    verifying, done = threading.Event(), threading.Event()
+
+    def wait(_: Any) -> None:
+        verifying.set()
+        assert done.wait(10)
+
+    def elsewhere() -> None:
+        with capture(other):
+            x = torch.randn(3, 4, requires_grad=True)
+            x.register_hook(wait)
+            other(x).sum().backward()
+    thread = threading.Thread(target=elsewhere)
+    with capture(model) as cap:
+        loss = model(torch.randn(3, 4)).sum()
+        thread.start()
+        assert verifying.wait(10)
+        loss.backward()
+        done.set()
+        thread.join()
+    assert cap.grads().norms().shape == (3,)
+
+
 def test_names_of_the_microscope_are_listed_before_they_are_imported() -> None:
     assert "capture" in dir(microscope)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

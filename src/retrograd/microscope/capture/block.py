@@ -55,7 +55,6 @@ class Block(Calls):
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
         self._reports: dict[Any, Any] = {}      # of steps without anything special: see coverage.cover
         self._before: list[Any] = []            # each parameter's .grad and its version, before the block
-        self._own_thread: int = 0
         self._find_parameters()
 
     # Entering and leaving

@@ -40,10 +40,11 @@ class Waiting:
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
+        self._own_thread: int = 0               # the one that entered the block
 
     def _others(self) -> list[Waiting]:
-        """The other captures that are active; each has been given what came so far."""
-        found = [other for other in inside if other is not self]
+        """The other captures that are active in this thread; each has been given what came so far."""
+        found = [other for other in inside if other is not self and other._own_thread == self._own_thread]
         for other in found:
             other._make_uses()
             drain(other)
