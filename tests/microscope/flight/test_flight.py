@@ -14,6 +14,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrograd.microscope import flight, load, record
@@ -321,6 +322,13 @@ def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: An
         flight(net, 3)
     with flight(net) as f, pytest.raises(RuntimeError, match="begun already"):
         f.__enter__()
+
+
+def test_numbers_of_steps_and_signals_may_be_numpys(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Linear(1, 1)
+    with flight(net, keep=np.int64(2), signal=np.int64(signal.SIGUSR1), path=tmp_path / "f") as f:
+        net(torch.ones(1, 1)).sum().backward()
+    assert len(f.losses) == 1
 
 
 def test_a_batch_that_was_edited_is_not_said_to_be_as_it_was_made(torch: Any, tmp_path: Path) -> None:

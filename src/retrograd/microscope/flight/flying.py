@@ -6,6 +6,7 @@ import signal as signals
 import threading
 import warnings
 from collections import deque
+from operator import index
 from typing import Any
 from weakref import WeakSet
 
@@ -50,6 +51,8 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "fli
     At once: ValueError for a keep, spike or signal that cannot be, FileNotFoundError if the folder of path is missing.
     """
     engine = engine_of_module(model, "flight")
+    keep = index(keep)
+    signal = None if signal is None else index(signal)
     if keep < 1:
         raise ValueError(f"flight: keep must be a positive number of steps, not {keep!r}")
     if spike is not None and not spike > 0:
