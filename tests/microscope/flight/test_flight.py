@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.microscope import flight, load, record
+from retrograd.microscope import capture, flight, load, record
 from retrograd.microscope.flight.usual import Usual
 from retrograd.microscope.page.write import data_of
 
@@ -322,6 +322,17 @@ def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: An
         flight(net, 3)
     with flight(net) as f, pytest.raises(RuntimeError, match="begun already"):
         f.__enter__()
+
+
+def test_a_capture_inside_a_flight_sees_each_call_once(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    cap = capture(net)
+    with flight(net, path=tmp_path / "f") as f:
+        for _ in range(3):
+            with cap:
+                net(torch.ones(5, 4)).sum().backward()
+            assert len(cap.uses()) == 2 and cap.grads().norms().shape == (5,)
+    assert len(f.losses) == 3
 
 
 def test_numbers_of_steps_and_signals_may_be_numpys(torch: Any, tmp_path: Path) -> None:

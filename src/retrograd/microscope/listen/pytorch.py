@@ -69,7 +69,7 @@ class TorchEngine(SizesThere, Engine):
             opening.value = kwargs.get("use_separate_proj_weight", False)
             return func(*args, **{**kwargs, "use_separate_proj_weight": opening})
         finally:
-            opening.close()
+            opening.close(self.torch.overrides)
 
     def foremost(self, heard: Any) -> bool:
         return bool(self.current() is heard)
@@ -117,9 +117,15 @@ class Opening:
             self.mode.__enter__()
         return self.value
 
-    def close(self) -> None:
+    def close(self, overrides: Any) -> None:
+        """Switch the mode off: another one that took the call meanwhile, such as a flight's, has come back on top of it."""
         if self.read:
+            above = []
+            while overrides._get_current_function_mode() is not self.mode:
+                above.append(overrides._pop_mode())
             self.mode.__exit__(None, None, None)
+            for mode in reversed(above):
+                overrides._push_mode(mode)
 
     def __bool__(self) -> bool:
         return bool(self.open())
