@@ -276,6 +276,13 @@ def test_randomness_is_of_the_kind_asked_for() -> None:
             vmap(f)(x)
 
 
+def test_jacfwd_takes_inputs_without_elements() -> None:
+    assert jacfwd(lambda v: v * 2)(torch.ones(2, 0)).shape == (2, 0, 2, 0)
+    by_x, by_y = jacfwd(lambda x, y: x.sum() + y, argnums=(0, 1))(torch.ones(0), torch.ones(2))
+    assert by_x.shape == (2, 0) and by_y.tolist() == torch.eye(2).tolist()
+    assert vmap(jacfwd(lambda v: v * 2))(torch.ones(3, 0)).shape == (3, 0, 0)
+
+
 def test_jacfwd_refuses_draws_before_they_are_made() -> None:
     x, state, reached = torch.ones(3), torch.get_rng_state(), []
     with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):

@@ -421,7 +421,8 @@ class _Pushed:
     ) -> list[Any]:
         call = self.call
         again = call.tracked or any(wants_grad(v) for v in tangents)
-        pairs = [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
+        none = batched and not len(tangents[0])         # columns of an input without elements
+        pairs = [] if none else [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
         with _Recording():
             found: Any = _grad(
                 [b for b, _ in pairs], self.cotangents, [v for _, v in pairs], create_graph=again,
