@@ -21,7 +21,8 @@ CALLS = """
 """
 NUMBERS = """
     half ** x|half * x|torch.special.zeta(x + 1.5, half)|torch.nn.LPPool1d(half, int2, int2)(x)|int2 in x.long()|half in x
-    torch.nn.functional.lp_pool2d(x[None], half, int2)|torch.nn.functional.unfold(x[None, None], int2)
+    torch.cdist(x, x, int2)|torch.cdist(x, x, half)|torch.nn.functional.lp_pool2d(x[None], half, int2)
+    torch.nn.functional.unfold(x[None, None], int2)
 """
 
 

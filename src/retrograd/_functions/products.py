@@ -23,6 +23,7 @@ from .._rules.linalg import count
 from .._rules.shape import fold
 from .._tensor import dtypes
 from .arguments import dim_of, finish, real_number, sized, tensor
+from .create import is_scalar
 from .matrices import check, kind_of
 
 
@@ -285,8 +286,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}")
-    if not isinstance(p, (int, float)):
+    if not is_scalar(p) or isinstance(p, complex):
         raise TypeError(f"cdist(): argument 'p' (position 3) must be float, not {dtypes.typename(p)}")
+    p = float(p)
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     for name, x in (("X1", a), ("X2", b)):
@@ -297,7 +299,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         same_type(a, b)
     elif a.array.dtype != b.array.dtype:
         b = cast(b, a.array.dtype)
-    return linalg.CdistBackward0(float(p)).run(a, b)
+    return linalg.CdistBackward0(p).run(a, b)
 
 
 def same_type(a: Any, b: Any) -> None:
