@@ -290,6 +290,24 @@ def test_rprop_rests_where_the_gradient_is_nan(dtype: str) -> None:
     np.testing.assert_array_equal(np.array(found[0]), np.array(found[1]))
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("name, options", [("SGD", {"momentum": 0.9}), ("Adam", {})])
+def test_weight_decay_keeps_bfloat16(name: str, options: Any) -> None:
+    import torch as theirs
+
+    found = []
+    for engine in (torch, theirs):
+        p = engine.ones(3, dtype=engine.bfloat16, requires_grad=True)
+        optimizer = getattr(engine.optim, name)([p], lr=0.1, weight_decay=0.1, **options)
+        for n in range(3):
+            p.grad = engine.tensor([0.1, 0.3, -0.7], dtype=engine.bfloat16) * (n + 1)
+            optimizer.step()
+        kept = {key: x for key, x in optimizer.state[p].items() if key != "step"}
+        assert all(x.dtype == engine.bfloat16 for x in kept.values())
+        found.append({"p": p.tolist(), **{key: x.tolist() for key, x in kept.items()}})
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("cls", ALL, ids=lambda c: c.__name__)
 def test_parameters_without_a_gradient_rest(cls: Any) -> None:
     a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)

@@ -522,7 +522,8 @@ def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
     if maximize:
         g = np.negative(g)
     if weight_decay != 0:
-        g = np.asarray(g + p.array * weight_decay)
+        whole = np.asarray(g + p.array * weight_decay)
+        g = whole.astype(g.dtype, copy=False) if g.dtype == p.array.dtype else whole     # NumPy widens bfloat16
     return g
 
 
