@@ -335,6 +335,15 @@ def test_a_capture_inside_a_flight_sees_each_call_once(torch: Any, tmp_path: Pat
     assert len(f.losses) == 3
 
 
+def test_a_compiled_model_flies(torch: Any, tmp_path: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+    fast = torch.compile(net, backend="eager")
+    with flight(net, path=tmp_path / "f") as f:
+        for _ in range(3):
+            fast(torch.ones(1, 2)).sum().backward()
+    assert len(f.losses) == 3 and f.reports == []
+
+
 def test_numbers_of_steps_and_signals_may_be_numpys(torch: Any, tmp_path: Path) -> None:
     net = torch.nn.Linear(1, 1)
     with flight(net, keep=np.int64(2), signal=np.int64(signal.SIGUSR1), path=tmp_path / "f") as f:

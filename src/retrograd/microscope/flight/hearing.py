@@ -90,10 +90,11 @@ class Hearing:
     def begin(self) -> None:
         model = self.model
         # Not a hook on all modules: that takes every call in the program the long way.
-        self.handles = [*(m.register_forward_hook(OwnHook(self.gave, n)) for n, (_, m) in enumerate(self.modules)
+        eager = self.engine.eager               # a compiler would trace them
+        self.handles = [*(m.register_forward_hook(OwnHook(eager(self.gave), n)) for n, (_, m) in enumerate(self.modules)
                           if n and m._parameters),
-                        model.register_forward_pre_hook(OwnHook(self.enter), with_kwargs=True, prepend=True),
-                        model.register_forward_hook(OwnHook(self.leave), always_call=True)]
+                        model.register_forward_pre_hook(OwnHook(eager(self.enter)), with_kwargs=True, prepend=True),
+                        model.register_forward_hook(OwnHook(eager(self.leave)), always_call=True)]
         home = self.engine.optimizers()
         self.handles += [home.register_optimizer_step_pre_hook(OwnHook(self.step_begins)),
                          home.register_optimizer_step_post_hook(OwnHook(self.step_ends))]
