@@ -25,10 +25,10 @@ except ImportError:                             # Windows
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))           # tools
 # `make test` runs these on the compiled build alone, as it does tests marked `once`: no code of `_engine`, `_rules` or `_kernels`
-# is what they are about. A test stands here, or is marked, when it reads sources or pages, runs PyTorch alone, or runs a
+# is what they are about. A test stands here, or is marked, when it reads sources or pages, builds, runs PyTorch alone, or runs a
 # room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
 ONCE = {
-    "sources and pages": (
+    "sources, pages and builds of a checkout": (
         "functions/test_signatures", "kernels/test_vectorised", "microscope/lint/test_lint_programs", "missing/test_names",
         "test_benchmarks", "test_builds", "test_docs", "test_examples", "test_generated", "test_lambda", "test_layers",
         "test_public", "test_site", "test_types"),

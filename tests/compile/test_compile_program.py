@@ -14,6 +14,16 @@ from retrograd._compile.code import Program
 from retrograd._compile.promises import Track
 
 
+def does_as_eagerly(step: Any, inputs: list[Any], *leaves: Any) -> None:
+    """Replayed, step gives the results and the gradients of leaves that it gives by itself."""
+    fast = skipping(step)
+    for x in inputs:
+        want, want_grads = step(x), grads(*leaves)
+        got = fast(x)
+        assert same([t.detach() for t in want], [t.detach() for t in got]) and same(want_grads, grads(*leaves)), fast.explain()
+    assert replays(fast) >= 2
+
+
 @pytest.mark.parametrize("n", [1, 7, 8, 511, 512, 513, 1024, 1500, 5000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_runs_of_operations_go_block_by_block(n: int, dtype: Any) -> None:
@@ -27,13 +37,7 @@ def test_runs_of_operations_go_block_by_block(n: int, dtype: Any) -> None:
         loss.backward()
         return loss, y.detach() + 1
 
-    fast = skipping(step)
-    for seed in range(4):
-        x = numbers(n, seed=seed, dtype=dtype)
-        want, want_grads = step(x), grads(a, b)
-        got = fast(x)
-        assert same([t.detach() for t in want], [t.detach() for t in got]) and same(want_grads, grads(a, b)), fast.explain()
-    assert replays(fast) >= 2
+    does_as_eagerly(step, [numbers(n, seed=seed, dtype=dtype) for seed in range(4)], a, b)
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 9, 512, 513])
@@ -51,13 +55,7 @@ def test_small_results_of_all_shapes_are_one_list(n: int, dtype: Any) -> None:
         loss.backward()
         return loss, rows.detach()[1], many.detach() + 1, row[1:].detach()
 
-    fast = skipping(step)
-    for seed in range(4):
-        x = numbers(n, seed=seed, dtype=dtype)
-        want, want_grads = step(x), grads(a, b)
-        got = fast(x)
-        assert same([t.detach() for t in want], [t.detach() for t in got]) and same(want_grads, grads(a, b)), fast.explain()
-    assert replays(fast) >= 2
+    does_as_eagerly(step, [numbers(n, seed=seed, dtype=dtype) for seed in range(4)], a, b)
 
 
 @pytest.mark.skipif(Program is None, reason="an install without C")

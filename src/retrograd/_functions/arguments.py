@@ -88,7 +88,7 @@ def sized(x: TensorBase, dim: int) -> int:
     return n
 
 
-def long(n: int) -> int:
+def long(n: Any) -> int:
     """n; ValueError when it takes more than 64 bits."""
     if not -2**63 <= n < 2**63:
         raise ValueError("Overflow when unpacking long long")

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._rules import fractional as op
@@ -80,7 +82,7 @@ def maxima(dims: int, input: Any, kernel_size: Any, output_size: Any, output_rat
 
 
 def several(value: Any, dims: int, name: str, argument: str) -> tuple[int, ...]:
-    found = (int(value),) * dims if hasattr(value, "__index__") else tuple(int(v) for v in value)
+    found = (int(value),) * dims if isinstance(value, (int, np.integer)) else tuple(int(v) for v in value)
     if len(found) != dims:
         raise RuntimeError(
             f"{name}: {argument} must either be a single Int or tuple of {'Ints' if dims == 2 else 'three Ints'}")

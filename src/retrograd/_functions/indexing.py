@@ -31,7 +31,6 @@ from .fromdata import check_room
 from .shape import reshaped
 
 INT64 = np.dtype(np.int64)
-
 quick_bounds = kernel("bounds")
 quick_one_hot = kernel("one_hot")
 

@@ -214,7 +214,7 @@ def one_length(x: Any, size: Any, function: str) -> int:
 
 
 def single(value: Any, name: str) -> int:
-    if hasattr(value, "__index__"):
+    if isinstance(value, (int, np.integer)):
         return long(value)
     found = tuple(value)
     if len(found) != 1:
@@ -225,7 +225,7 @@ def single(value: Any, name: str) -> int:
 
 
 def one(value: Any, name: str, function: str = "max_pool1d") -> int:
-    if hasattr(value, "__index__"):
+    if isinstance(value, (int, np.integer)):
         return long(value)
     found = tuple(value)
     if len(found) != 1:
