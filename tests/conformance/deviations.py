@@ -175,7 +175,9 @@ GENERAL: tuple[str, ...] = (
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
     "backward passes. Only then is a Function's jvp called. It is linear, so it is called with zeros that require "
     "grad, and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have "
-    "tangents as well. An edit of a dual tensor leaves the tensor that was given as its tangent as it was",
+    "tangents as well. An edit of a dual tensor leaves the tensor that was given as its tangent as it was. no_grad "
+    "inside a function ends the tangents of torch.func.jvp, jacfwd and linearize, which are 0 from there on; those of "
+    "forward_ad.dual_level go on, as in PyTorch",
     "Functions of tensors on device=\"meta\" really compute, on zeros, so they take time and, while they run, memory. "
     "A parameter moved there is a plain Tensor, and its storage reports the CPU",
     "torch.func.vmap runs some functions sample by sample, and warns of them; they are not the ones that PyTorch "
