@@ -102,12 +102,7 @@ def compiled_modules() -> list[Extension]:
     try:
         from mypyc.build import mypycify
 
-        files = [
-            path.relative_to(ROOT).as_posix()
-            for pattern in COMPILED
-            for path in sorted((ROOT / "src" / "retrograd").glob(pattern))
-            if path.name != "__init__.py"
-        ]
+        files = [path.relative_to(ROOT).as_posix() for path in compiled_files(ROOT / "src")]
         extensions = Kept(files).extensions() or Kept(files).keep(mypycify(
             files,  # under [tool.mypy] of pyproject.toml
             opt_level=opt_level,
@@ -128,6 +123,10 @@ def compiled_modules() -> list[Extension]:
             extension.extra_compile_args += ["-fvisibility=hidden", *LEAN]
             extension.extra_link_args += STRIP + PACK
     return [*extensions, *kernels()]
+
+
+def compiled_files(source: Path) -> list[Path]:
+    return [path for pattern in COMPILED for path in sorted((source / "retrograd").glob(pattern)) if path.name != "__init__.py"]
 
 
 class Kept:
@@ -241,6 +240,14 @@ def twice(build_lib: str) -> None:
         shutil.copy2(stub, folder)
 
 
+def sources_as_stubs(build_lib: str) -> None:
+    """The sources of compiled code, which only editors and type checkers read: pip makes no bytecode of stubs, 2 MB."""
+    for path in compiled_files(Path(build_lib)):
+        stub = Path(build_lib, "retrograd-stubs", path.relative_to(Path(build_lib, "retrograd"))).with_suffix(".pyi")
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(stub)
+
+
 def record(build_lib: str) -> None:
     folder = Path(build_lib) / "retrograd"
     folder.mkdir(parents=True, exist_ok=True)
@@ -259,6 +266,8 @@ class CompileOrFallBack(build_ext):
             print(error, file=sys.stderr)
             pure("the C compiler failed", "see its messages above (pip shows them with -v)")
             record(self.build_lib)
+        if any(extension.name == LIBRARY for extension in self.extensions):
+            sources_as_stubs(self.build_lib)
 
     def build_extensions(self) -> None:
         compiler: Any = self.compiler

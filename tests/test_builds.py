@@ -169,6 +169,10 @@ def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
     code = "from retrograd._engine import node; print(node.__file__, node.twice(4))"
     path, eight = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
     assert Path(path).suffix in (".so", ".pyd") and eight == "8"
+    sources = sorted(str(path.relative_to(folder)) for path in folder.rglob("_engine/*.py*"))
+    assert sources == ["retrograd-stubs/_engine/node.pyi", "retrograd-stubs/_engine/reads.pyi", "retrograd/_engine/__init__.py"]
+    output([sys.executable, str(small_checkout / "tools" / "lay.py"), str(folder)])
+    assert sorted(str(path.relative_to(folder)) for path in folder.rglob("_engine/*.py*")) == sources
 
 
 def test_a_c_compiler_that_fails_leaves_a_pure_build_and_its_message(small_checkout: Path, tmp_path: Path) -> None:

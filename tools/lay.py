@@ -25,8 +25,8 @@ def lay(site: Path) -> None:
     """Files keep their times, so that what Python compiled of them stays valid.  SystemExit where no wheel was installed."""
     if not (site / "retrograd").is_dir():
         raise SystemExit(f"lay: no retrograd is installed in '{site}'")
-    wanted = files(SOURCE)
-    for path in files(site) - wanted:
+    wanted = {as_installed(site, path): path for path in files(SOURCE)}
+    for path in files(site) - wanted.keys():
         (site / path).unlink()
         folder = (site / path).parent
         if all(left.name == "__pycache__" for left in folder.iterdir()):
@@ -34,10 +34,16 @@ def lay(site: Path) -> None:
     for path in (SOURCE / "retrograd" / "_typing").glob("*.pyi"):
         (site / TWICE).mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, site / TWICE)
-    for path in wanted:
-        if not (site / path).exists() or not filecmp.cmp(SOURCE / path, site / path, shallow=False):
+    for path, source in wanted.items():
+        if not (site / path).exists() or not filecmp.cmp(SOURCE / source, site / path, shallow=False):
             (site / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(SOURCE / path, site / path)
+            shutil.copy2(SOURCE / source, site / path)
+
+
+def as_installed(site: Path, path: Path) -> Path:
+    """Where the wheel has the file `path` of the checkout: setup.py makes stubs of what it compiles."""
+    stub = Path("retrograd-stubs", *path.parts[1:]).with_suffix(".pyi")
+    return stub if (site / stub).exists() and not (SOURCE / stub).exists() and stub.parent != TWICE else path
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ OURS = "    | "  # how programs/_log.py begins the second and later lines of an 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?![\w])")
 SIGNATURE = re.compile(r"^    \|(\s+\* \(.*|\s+didn't match because .*)?$")  # the list after "but expected one of:"
 ORDERED = re.compile(r"OrderedDict\(\{((?:[^{}]|\{[^{}]*\})+)\}\)")
-ITEM = re.compile(r"('[^']*'|\d+): (\{[^{}]*\}|[^,]*)")
+ITEM = re.compile(r"('[^']*'|\d+): (\{[^{}]*\}|(?:[^,()\[\]]|\([^()]*\)|\[[^\[\]]*\])*)")
+ABSTRACT = re.compile(r"without an implementation for abstract method '(\w+)'")
 FRAME = re.compile(r'^\s*File "[^"]*", line \d+, in ')
 
 
@@ -111,7 +112,7 @@ def ending(stderr: str) -> str:
 
 def as_python_3_11(text: str) -> str:
     """What later Pythons word otherwise, as the Python that made the transcripts did."""
-    text = text.replace(" and no __dict__ for setting new attributes", "")
+    text = ABSTRACT.sub(r"with abstract method \1", text.replace(" and no __dict__ for setting new attributes", ""))
     return ORDERED.sub(lambda m: "OrderedDict([" + ITEM.sub(r"(\1, \2)", m[1]) + "])", text)
 
 

@@ -378,6 +378,7 @@ def test_rows_of_a_jacobian_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(whole.numpy(), np.cos(x.numpy() @ W.numpy().T)[:, :, None] * W.numpy(), rtol=1e-5)
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("name", ["mH", "H", "adjoint", "vdot", "nested", "derivative", "is_conj"])
 def test_a_sample_is_conjugated(name: str) -> None:
     def program(torch: Any, func: Any) -> list[Any]:
