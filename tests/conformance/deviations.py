@@ -52,7 +52,7 @@ GENERAL: tuple[str, ...] = (
     "A complex convolution is one node; PyTorch records several",
     "torch.sym_int, sym_max and similar functions accept numbers only and call neither __torch_function__ nor "
     "function modes",
-    "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
+    "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a tangent is Identity",
     "is_autocast_cpu_enabled and similar functions do not warn that they are deprecated",
     "Tensor.dim_order accepts ambiguity_check and checks nothing; PyTorch raises where several orders are possible",
     "torch.distributed uses MPI in place of gloo. Slices are reduced in place, where gloo writes to other elements. "
@@ -175,9 +175,8 @@ GENERAL: tuple[str, ...] = (
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks for them, by two "
     "backward passes. Only then is a Function's jvp called. It is linear, so it is called with zeros that require "
     "grad, and it must consist of differentiable operations. Operations that have no forward rule in PyTorch have "
-    "tangents as well. An edit of a dual tensor leaves the tensor that was given as its tangent as it was. no_grad "
-    "inside a function ends the tangents of torch.func.jvp, jacfwd and linearize, which are 0 from there on; those of "
-    "forward_ad.dual_level go on, as in PyTorch",
+    "tangents as well. An edit of a dual tensor leaves the tensor that was given as its tangent as it was; an edit of what "
+    "an operation keeps for its tangent is an error, as for gradients",
     "Functions of tensors on device=\"meta\" really compute, on zeros, so they take time and, while they run, memory. "
     "A parameter moved there is a plain Tensor, and its storage reports the CPU",
     "torch.func.vmap runs some functions sample by sample, and warns of them; they are not the ones that PyTorch "

@@ -39,6 +39,8 @@ class State:
         self.listener: Any = None                       # NOTE [Listener] in dispatch.py
         self.engaged: bool = False                      # counted in modes.engaged
         self.keeper: Any = None                         # NOTE [Keeper]
+        self.tangent: Any = None                        # NOTE [Forks] in op.py: has a tensor a tangent?  None: none has
+        self.pushing: bool = False                      # the pass going on computes tangents
 
 
 class Modes:

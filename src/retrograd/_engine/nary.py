@@ -304,8 +304,7 @@ class Many(Node):
             nr = 0
             for out in outs:
                 if out.array.dtype.kind in "fcV":
-                    attach(out, self)
-                    out.nr = nr
+                    attach(out, self, nr)
                 nr += 1
             if self.keep & Y:
                 for out in outs:

@@ -9,7 +9,7 @@ of `_rules` accept both, so the rule does not know the difference.
 """
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Optional
+from typing import Any, ClassVar, Final, Optional, final
 
 from mypy_extensions import i64, u8
 
@@ -58,10 +58,13 @@ def recording(t: TensorBase) -> bool:
     """Will an op on t make a node?"""
     if not t.rg and (t.origin is None or not wants_grad(t)):
         return False
-    if modes.usual:
-        return True
+    return modes.usual or records(t)
+
+
+def records(t: TensorBase) -> bool:
+    """Does the mode let an op on t, which wants a gradient, make a node?"""
     it = state()
-    return it.grad and not it.inference
+    return not it.inference and (it.grad or (it.tangent is not None and it.tangent(t)))
 
 
 def keeper() -> Any:
@@ -76,10 +79,7 @@ def sources(args: tuple[Any, ...]) -> tuple[tuple[bool, ...], Any, Any]:
     for x in args:
         wants = isinstance(x, TensorBase) and wants_grad(x)
         needs.append(wants)
-        record = record or wants
-    if record and not modes.usual:
-        it = state()
-        record = it.grad and not it.inference
+        record = record or (wants and (modes.usual or records(x)))
     if not record:
         return tuple(needs), None, None
     edges: list[Optional[Node]] = []
@@ -91,11 +91,62 @@ def sources(args: tuple[Any, ...]) -> tuple[tuple[bool, ...], Any, Any]:
     return tuple(needs), edges, nrs
 
 
-def attach(out: TensorBase, node: Node) -> None:
-    """Make `node` the op that made `out`."""
+def attach(out: TensorBase, node: Node, nr: i64 = 0) -> None:
+    """Make `node` the op that made `out`, its output `nr`."""
     number(node)
+    if not modes.usual:
+        it = state()
+        if not it.grad and it.tangent is not None:
+            fork(out, edge(out), out.nr, node, nr)
+            return
     out.rg = True
     out.fn = node
+    out.nr = nr
+
+
+# NOTE [Forks]
+# no_grad ends gradients, but no tangents, and the latter are computed by backward passes, too: NOTE [Dual tensors] in
+# autograd/forward_ad.py.  So under no_grad an op on what has a tangent is recorded, and between its node and its result lies an
+# Identity: passes that compute tangents go on to the node, others to what the tensor was before.
+
+@final
+class Identity(Node):
+    """Two histories of a tensor: one for gradients, one for tangents; None: it is a constant there."""
+
+    def __init__(self, reverse: Optional[Node], reverse_nr: i64, forward: Optional[Node], forward_nr: i64) -> None:
+        self.reverse: Optional[Node] = reverse
+        self.reverse_nr: i64 = reverse_nr
+        self.forward: Optional[Node] = forward
+        self.forward_nr: i64 = forward_nr
+
+    def name(self) -> str:
+        return "torch::autograd::Identity"
+
+    def edge_count(self) -> int:
+        return 1
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.forward if state().pushing else self.reverse
+
+    def edge_nr(self, i: int) -> int:
+        return self.forward_nr if state().pushing else self.reverse_nr
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        g = gs[0]
+        if graph and isinstance(g, TensorBase) and state().pushing:
+            out = wrap(g.array)                 # what comes back along g is a tangent, and no part of the other history
+            fork(out, None, 0, edge(g), g.nr)
+            g = out
+        return [g]
+
+
+def fork(t: TensorBase, reverse: Optional[Node], reverse_nr: i64, forward: Optional[Node], forward_nr: i64) -> None:
+    """Make an Identity the history of t."""
+    node = Identity(reverse, reverse_nr, forward, forward_nr)
+    number(node)
+    t.rg = True
+    t.fn = node
+    t.nr = 0
 
 
 # NOTE [Nodes and the cyclic garbage collector]
@@ -410,7 +461,7 @@ def alias(out: TensorBase, x: TensorBase, why: i64) -> None:
             it = state()
             if it.inference or (origin is not None and origin.state == INFERENCE):
                 why = INFERENCE
-            elif not it.grad:
+            elif not it.grad and it.tangent is None:
                 why = NO_GRAD
             elif origin is not None:
                 why = origin.state

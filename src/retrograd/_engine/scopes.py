@@ -58,7 +58,7 @@ class Inference:
         self.inference = it.inference
         it.grad = not self.mode
         it.inference = self.mode
-        if self.mode:
+        if self.mode and it.tangent is None:
             it.lenient = False                  # what is made from here on may not be kept: it has no derivative
         settle(it)
 

@@ -256,13 +256,13 @@ def refresh(t: TensorBase) -> None:
     made = AsStridedBackward0(region_of(base, t))
     made.next = edge(base)
     made.next_nr = base.nr
-    rg = t.rg
     was = t.fn
     if modes.imaginary:
         name = "ConjBackward0" if was is None and made.region.conj else "" if was is None else name_of(was)
         made.title = name if name in REPLAYED else ""
-    attach(t, made)
-    t.rg = rg or made.next is not None
+    number(made)
+    t.rg = t.rg or made.next is not None
+    t.fn = made
     t.nr = 0
     origin.seen = now
     move_retained(t, was)
@@ -440,20 +440,18 @@ def reshape(t: TensorBase, node: Node) -> None:
     was = t.fn
     table = t.listeners
     attach(t, node)
-    t.nr = 0
     if t.origin is not None:
         t.origin.seen = edits(t)
     move_retained(t, was)
     t.listeners = table
 
 
-def rebase(t: TensorBase, node: Node) -> None:
-    """Make `node` the history of t after an in-place edit."""
+def rebase(t: TensorBase, node: Node, nr: i64 = 0) -> None:
+    """Make output `nr` of `node` the history of t after an in-place edit."""
     was = t.fn
     origin = t.origin
     if origin is None:
-        attach(t, node)
-        t.nr = 0
+        attach(t, node, nr)
         move_retained(t, was)
         return
     base = origin.base
@@ -461,7 +459,6 @@ def rebase(t: TensorBase, node: Node) -> None:
     number(node)
     copy = CopySlices(base, t, node)
     attach(base, copy)
-    base.nr = 0
     move_retained(base, base_was)
     t.rg = True
     refresh(t)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._engine import promote
 from .._engine.nary import Many, Nary
-from .._engine.op import A, B, Binary, Unary, Y, check_watched, fit
+from .._engine.op import A, B, Binary, Identity, Unary, Y, check_watched, fit
 from .._engine.saved import freed, use, use_output
 from .._engine.tensor import wrap
 from .._rules import (
@@ -178,6 +178,11 @@ def _rule(*kinds: Any) -> Callable[[Rule], Rule]:
             RULES[kind] = rule
         return rule
     return note
+
+
+@_rule(Identity)
+def _same(node: Any, g: Any, want: list[bool], graph: bool) -> Any:
+    return node.backward([g], graph)
 
 
 # Shapes

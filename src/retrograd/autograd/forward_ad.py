@@ -11,16 +11,16 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-from .._engine.modes import grad_on, inference_on
+from .._engine.modes import grad_on, state
 from .._engine.tensor import TensorBase, wants_grad
 from .._functions.function_modes import TorchFunctionMode, _pop_mode, _push_mode
 from .._tensor import Tensor
 from ..func._batching.level import aside, lowered, raised
-from ..func._derivatives import _free, _Level, _Pushed, _Recording
+from ..func._derivatives import _free, _Level, _Pushed, _Recording, forked
 from ..utils._pytree import tree_leaves, tree_map
 from . import backward as _backward
 from . import grad as _grad
-from .function import FORWARD, PUSHING, Function
+from .function import FORWARD, tangent
 from .grad_mode import _Mode
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -43,6 +43,7 @@ def enter_dual_level() -> int:
         raise RuntimeError(NESTED)
     level = _Dual()
     FORWARD.append(level)
+    state().tangent = tangent
     _push_mode(level)
     _current_level += 1
     return _current_level
@@ -57,9 +58,10 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if _current_level < 0:
         raise RuntimeError("Dual level must be a positive number.")
     _current_level -= 1
-    it = FORWARD.pop()
+    ended = FORWARD.pop()
+    state().tangent = None
     _pop_mode()
-    it.end()
+    ended.end()
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
@@ -127,19 +129,6 @@ class _set_fwd_grad_enabled(_Mode):
         _enabled = self.prev
 
 
-class Identity(Function):
-    """The values of a dual tensor that requires grad: gradients pass, tangents do not."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.cuts = True
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        return None if PUSHING else g
-
-
 class _Dual(TorchFunctionMode, _Level):
     """A level: see NOTE [Dual tensors]."""
 
@@ -174,8 +163,7 @@ class _Dual(TorchFunctionMode, _Level):
         return raised(out, self.levels)
 
     def unpack(self, y: Any) -> tuple[Any, Any]:
-        dual, outside = self.parts(lowered(y, self.levels))
-        if not dual:
+        if not self.has(y):
             return y, None
         with aside():
             y = lowered(y, self.levels)
@@ -183,16 +171,16 @@ class _Dual(TorchFunctionMode, _Level):
             for (made, node), tangent in zip(self.duals, self.tangents):
                 if made() is y and node is y.fn:
                     return primal, raised(tangent, self.levels)
-            call: Any = _Outputs(self, [y], outside)
+            call: Any = _Outputs(self, [y], self.outside(y))
             return primal, self.cut(_Pushed(call)(self.tangents, True)[0])
 
     def cut(self, y: Any) -> Any:
         """y without a tangent."""
-        return raised(Identity.apply(y) if grad_on() and self.outside(y) else y.detach(), self.levels)
+        return raised(forked(y, False) if grad_on() and self.outside(y) else y.detach(), self.levels)
 
     def has(self, y: Any) -> bool:
         """Has y a tangent?"""
-        return isinstance(y, TensorBase) and self.parts(lowered(y, self.levels))[0]
+        return isinstance(y, TensorBase) and super().has(lowered(y, self.levels))
 
     def noted(self, y: Any) -> Any:
         self.outputs.append(weakref.ref(y))
@@ -202,7 +190,7 @@ class _Dual(TorchFunctionMode, _Level):
         """No tensor of this level has a graph of it any more."""
         for reference in self.outputs:
             y = reference()
-            if y is not None and wants_grad(y) and not self.parts(y)[1]:
+            if y is not None and wants_grad(y) and not self.outside(y):
                 y.fn, y.rg, y.origin = None, False, None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -211,20 +199,13 @@ class _Dual(TorchFunctionMode, _Level):
         if not given:
             return func(*args, **kwargs)
         if func in SHOWING or not _enabled:
-            args, kwargs = tree_map(self.shown, (args, kwargs))
+            args, kwargs = tree_map(self.shown if _enabled else self.still, (args, kwargs))
             return func(*args, **kwargs)
         if func == REPR:
             return self.text(*args, **kwargs)
         if func is _grad and any(self.has(x) for x in given):
             kwargs["create_graph"] = True                       # tangents of gradients
-        if grad_on() or inference_on():
-            out = func(*args, **kwargs)
-        elif any(self.has(x) for x in given):              # no_grad leaves tangents alone
-            args, kwargs = tree_map(self.constant, (args, kwargs))
-            with _Recording():
-                out = func(*args, **kwargs)
-        else:
-            return func(*args, **kwargs)
+        out = func(*args, **kwargs)
         for y in tree_leaves(out):
             if isinstance(y, TensorBase) and wants_grad(y):
                 self.noted(y)
@@ -234,10 +215,8 @@ class _Dual(TorchFunctionMode, _Level):
         """x as a program sees it that knows of no tangents."""
         return x.detach() if self.has(x) and not self.outside(lowered(x, self.levels)) else x
 
-    def constant(self, x: Any) -> Any:
-        """x under no_grad: its tangent stays."""
-        plain = isinstance(x, TensorBase) and wants_grad(x) and not self.has(x)
-        return x.detach() if plain else x
+    def still(self, x: Any) -> Any:
+        return self.cut(lowered(x, self.levels)) if self.has(x) else x
 
     def text(self, y: Any, **how: Any) -> str:
         primal, tangent = self.unpack(y)
@@ -245,7 +224,7 @@ class _Dual(TorchFunctionMode, _Level):
             return repr(y)
         from .._tensor.printing import _str
 
-        outside = self.parts(y)[1]
+        outside = self.outside(y)
         return _str(y if outside else primal, extra=f"tangent={tangent!r}", **how)
 
 

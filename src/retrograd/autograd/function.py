@@ -12,7 +12,7 @@ from .._engine import hooks, saved, views
 from .._engine.dispatch import PARSED, batched, batching
 from .._engine.modes import grad_on, loud, modes, quiet, set_grad, state
 from .._engine.node import FREED, Node
-from .._engine.op import edge, fit, number, sources
+from .._engine.op import edge, fit, fork, number, sources
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
 from .._engine.warn import warn
@@ -446,20 +446,20 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = bound(cls.forward, args, kwargs)
     if kwargs:
         args = _positional(cls.forward, args, kwargs)
-    if FORWARD and (separate or not state().lenient) and _dual(cls, args) and not grad_on():
-        set_grad(True)                                              # no_grad leaves tangents alone
-        try:
-            return _run(cls, args, kwargs)
-        finally:
-            set_grad(False)
+    if FORWARD and cls.jvp is NO_JVP and (separate or not state().lenient):
+        if not ours(cls.__module__) and any(map(tangent, args)):
+            cls.jvp(None)                       # refuses
     node = cls._backward_cls()
     node.needs_input_grad, nexts, nrs = sources(args)       # before forward, which may edit them
     record = nexts is not None
     if record:
         node._nexts, node._nrs = nexts, nrs
     recording = grad_on()
+    hidden = state().tangent if FORWARD else None
     try:
         set_grad(False)                         # inside: Ctrl-C may come when it returns
+        if hidden is not None:
+            state().tangent = None
         if separate:
             output = cls.forward(*args)
             cls.setup_context(node, args, output)
@@ -469,19 +469,22 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
             output = cls.forward(node, *args)
     finally:
         set_grad(recording)
-    return _finish(node, args, output, record)
+        if hidden is not None:
+            state().tangent = hidden
+    outputs = _finish(node, args, output, record)
+    if record and not recording:
+        for out in outputs if isinstance(outputs, tuple) else (outputs,):
+            if isinstance(out, TensorBase) and out.fn is node:
+                fork(out, None, 0, node, out.nr)
+    return outputs
 
 
 NO_RULE, NO_SETUP, NO_JVP = Function.backward, Function.setup_context, Function.jvp
 
 
-def _dual(cls: Any, args: tuple[Any, ...]) -> bool:
-    """Has an argument a tangent?  NotImplementedError where cls says nothing of those."""
-    if ours(cls.__module__) or not any(FORWARD[-1].parts(a)[0] for a in args):
-        return False
-    if cls.jvp is NO_JVP:
-        cls.jvp(None)
-    return True
+def tangent(x: Any) -> bool:
+    """Has x a tangent at a level of forward mode that is going on?"""
+    return isinstance(x, TensorBase) and any(level.has(x) for level in FORWARD)
 
 
 def bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -621,10 +624,9 @@ def _output(
                 "Tensor and a second one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change.")
         seq = node._seq
-        views.rebase(out, node)
+        views.rebase(out, node, nr)
         if out.origin is None:
             node._seq = seq
-            out.nr = nr
         return out
     differentiable = not frozen and out.array.dtype.kind in "fcV"
     if not record or not differentiable:

@@ -9,8 +9,8 @@ are whole values, in which each level of vmap has a dim (NOTE [Batches]); only t
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from itertools import count
 from math import prod
@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.op import attach, edge
+from .._engine.modes import inference_on, state
+from .._engine.op import attach, edge, fork
 from .._engine.scopes import Recording, Transformed
 from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
 from .._functions import cat, ones_like, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
-from ..autograd.function import FORWARD, PUSHING, Function
+from ..autograd.function import FORWARD, PUSHING, Function, tangent
 from ..autograd.grad_mode import is_grad_enabled
 from ..random import refused
 from ..utils._pytree import tree_flatten as flatten
@@ -83,13 +84,14 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {stars(spec)}, primal output: {stars(call.out_spec)}")
-        again = is_grad_enabled() if create_graph is None else create_graph
+        on = is_grad_enabled() if create_graph is None else create_graph
         with _Recording(), aside():
             vectors = call.level.all_lowered(vectors, beyond)
-            again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
+            again = on and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
+            again = again or any(map(tangent, [*call.outputs, *vectors]))
             found = _pulled(call.outputs, call.inputs, vectors, again, retain_graph, bool(beyond))
             # a tuple of one for one primal, as in PyTorch
-            return unflatten([call.level.settled(g, beyond) for g in found], call.in_spec)
+            return unflatten([call.level.settled(g, beyond, on) for g in found], call.in_spec)
 
     return (call.value, product, call.aux) if has_aux else (call.value, product)
 
@@ -233,6 +235,7 @@ class _Level:
 
     def __init__(self) -> None:
         self.outer = is_grad_enabled()
+        self.forward = not inference_on()                           # tangents go on, under no_grad too
         self.levels = levels()
         self.lead = tuple(level.size for level in self.levels)      # their dims in whole values
         self.number = next(_numbers)                                # those of uses inside this one are higher
@@ -288,9 +291,14 @@ class _Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         look((x,))
         tensor: Any = lowered(x, self.levels)
-        if not (self.outer and wants_grad(tensor)):
+        if self.outer and wants_grad(tensor) and (not FORWARD or self.outside(tensor)):
+            made = tensor.view_as(tensor)
+        elif self.forward and tangent(tensor):
+            made = tensor.detach()
+            made._leaf = self.leaf(tensor)
+            fork(made, edge(made._leaf), 0, edge(tensor), tensor.nr)
+        else:
             return self.leaf(tensor)
-        made = tensor.view_as(tensor)
         made._of_transform = self.number
         return made
 
@@ -315,34 +323,77 @@ class _Level:
 
     def outside(self, y: Any) -> bool:
         """Does y depend on a tensor of the caller's that requires grad?"""
-        return self.outer and self.parts(y, True)[1]
+        return self.outer and _leads(
+            y, False, lambda node: hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number)
 
-    def parts(self, y: Any, enough: bool = False) -> tuple[bool, bool]:
-        """Does y depend on an alias, on a tensor of the caller's that requires grad?  enough: only the second is asked."""
-        first = edge(y) if isinstance(y, TensorBase) and wants_grad(y) else None
-        dual, outside = enough and first is not None, False
-        seen: set[int] = set()
-        todo = [] if first is None else [first]
-        while todo and not (dual and outside):
-            node: Any = todo.pop()
-            dual = dual or id(node) in self.starts
-            if hasattr(node, "cuts"):
-                outside = True
-                continue
-            outside = outside or hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number
-            for below, _ in node.next_functions:
-                if below is not None and id(below) not in seen:
-                    seen.add(id(below))
-                    todo.append(below)
-        return dual, outside
+    def has(self, y: Any) -> bool:
+        """Does y depend on an alias?"""
+        return _leads(y, True, lambda node: id(node) in self.starts)
 
-    def settled(self, y: Any, beyond: list[Level] = NONE) -> Any:
+    def linked(self, y: Any) -> bool:
+        """Has y derivatives of the caller's?"""
+        return self.outside(y) or (self.forward and tangent(y))
+
+    def own(self, y: Any, on: bool = True) -> Any:
+        """A whole value with the derivatives that it has outside; not on: under no_grad there."""
+        if not wants_grad(y) or (on and self.outside(y)):
+            return y
+        return forked(y) if self.forward and tangent(y) else y.detach()
+
+    def settled(self, y: Any, beyond: list[Level] = NONE, on: bool = True) -> Any:
         """A whole value as the caller gets it."""
-        return self.all_raised([y.detach() if wants_grad(y) and not self.outside(y) else y], beyond)[0]
+        return self.all_raised([self.own(y, on)], beyond)[0]
 
     def settle(self, y: Any) -> Any:
         """A result of the function as the caller gets it."""
         return self.settled(self.lowered(y))
+
+
+def _leads(y: Any, forward: bool, there: Callable[[Any], bool]) -> bool:
+    """Does y's history, that for tangents or that for gradients, lead there?"""
+    first = edge(y) if isinstance(y, TensorBase) and wants_grad(y) else None
+    todo, seen = [] if first is None else [first], {id(first)}
+    with _pushing(forward):
+        while todo:
+            node: Any = todo.pop()
+            if there(node):
+                return True
+            for below, _ in node.next_functions:
+                if below is not None and id(below) not in seen:
+                    seen.add(id(below))
+                    todo.append(below)
+    return False
+
+
+@contextmanager
+def _pushing(on: bool = True) -> Iterator[None]:
+    """Passes compute tangents: see NOTE [Forks]."""
+    it = state()
+    was, it.pushing = it.pushing, on
+    try:
+        yield
+    finally:
+        it.pushing = was
+
+
+@contextmanager
+def going_on(level: Any) -> Iterator[None]:
+    """A level of forward mode, innermost."""
+    it = state()
+    was, it.tangent = it.tangent, tangent
+    FORWARD.append(level)
+    try:
+        yield
+    finally:
+        FORWARD.remove(level)
+        it.tangent = was
+
+
+def forked(x: Any, forward: bool = True) -> Any:
+    """x for derivatives of one kind: its tangents or its gradients."""
+    out: Any = x.detach()
+    fork(out, *((None, 0, edge(x), x.nr) if forward else (edge(x), x.nr, None, 0)))
+    return out
 
 
 def _free(x: Any) -> Any:
@@ -371,13 +422,8 @@ class _Call:
             if name == JVP:
                 for x in self.inputs:
                     self.level.start(x)
-                FORWARD.append(self.level)
-            try:
-                with self.level.running():
-                    found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
-            finally:
-                if name == JVP:
-                    FORWARD.pop()
+            with going_on(self.level) if name == JVP else nullcontext(), self.level.running():
+                found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
             self.aux: Any = None
             if has_aux:
                 if not (isinstance(found, tuple) and len(found) == 2):
@@ -394,7 +440,7 @@ class _Call:
                     raise RuntimeError(f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
             with aside():
                 self.outputs = self.level.all_lowered(self.outputs)
-                self.tracked = any(self.level.outside(y) for y in self.outputs)
+                self.tracked = any(self.level.linked(y) for y in self.outputs)
                 self.value = unflatten([self.level.settled(y) for y in self.outputs], self.out_spec)
 
 
@@ -411,8 +457,9 @@ class _Pushed:
             if self.at:
                 PUSHING.append(None)
                 try:
-                    self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
-                                      allow_unused=True)
+                    with _pushing():
+                        self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
+                                          allow_unused=True)
                 finally:
                     PUSHING.pop()
 
@@ -423,7 +470,7 @@ class _Pushed:
         again = call.tracked or any(wants_grad(v) for v in tangents)
         none = batched and not len(tangents[0])         # columns of an input without elements
         pairs = [] if none else [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
-        with _Recording():
+        with _Recording(), _pushing():
             found: Any = _grad(
                 [b for b, _ in pairs], self.cotangents, [v for _, v in pairs], create_graph=again,
                 retain_graph=retain or again, allow_unused=True, is_grads_batched=batched) if pairs else [None] * len(self.at)
@@ -437,7 +484,7 @@ class _Pushed:
                     "strict=True.")
             with _Recording():                              # no tensor of inference mode
                 shape = (len(tangents[0]), *y.shape) if batched else y.shape
-                pushed = y.new_zeros(shape) if g is None else g.detach() if not call.level.outside(g) else g
+                pushed = y.new_zeros(shape) if g is None else call.level.own(g)
                 out.append(self.tied(i, pushed) if g is not None and tie and not wants_grad(pushed) else pushed)
         return out
 
@@ -532,10 +579,10 @@ def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...
                 "use the vjp or jacrev APIs instead?")
         with aside():
             value: Any = level.lowered(output)
-            tracked = level.outside(value)
+            tracked = level.linked(value)
             found = _pulled([value], inputs, [ones_like(value) if level.lead else None], tracked, False)
             out = unflatten([level.settled(g) for g in found] if tracked else level.all_raised(found), spec)
-            value = raised(value if tracked else value.detach(), level.levels)
+            value = level.settled(value)
             return out, (value, mapped(level.settle, aux)) if has_aux else value
 
 
