@@ -375,7 +375,7 @@ class Verified(Wrapper):
         if runner is None:
             if not HERE:
                 if not self.reasons:
-                    self.reasons.append("a pure install compares nothing")
+                    self.reasons.append("without a mode, only the compiled build compiles; this is the pure one")
                 if stance.on:
                     stance.records(self.f)
                 return self.f(*args, **kwargs)

@@ -43,7 +43,7 @@ def build() -> str:
     if is_compiled():
         return note if note.startswith("compiled") else "compiled"
     if note.startswith("pure"):
-        return f"{note}; to compile it, fix that and reinstall (pip install -v shows the build)"
+        return f"{note}; to compile it, change that and reinstall (pip install -v shows the build)"
     return "pure: a checkout or an editable install is never compiled; `pip install .` compiles"
 
 

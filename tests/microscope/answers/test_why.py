@@ -171,6 +171,16 @@ def output_unused_in_loss(torch: Any) -> Any:
 
 
 @case
+def detached_behind_a_module_with_a_full_backward_hook(torch: Any) -> Any:
+    a, b, c = layer(torch, 4, 4), layer(torch, 4, 4), layer(torch)
+    a.register_full_backward_hook(nothing)
+    b.register_full_backward_hook(nothing)
+    with record(a, b, c) as rec:
+        c(b(a(torch.randn(2, 4))).detach()).sum().backward()
+    return [(rec.why_none(a.weight), "detached"), (rec.why_none(b.weight), "detached")]
+
+
+@case
 def output_detached(torch: Any) -> Any:
     m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
     hook = m[0].register_full_backward_hook(nothing)

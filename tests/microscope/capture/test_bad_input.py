@@ -65,6 +65,14 @@ def test_backward_never_run(torch: Any) -> None:
     assert "no gradient came back" in cap.coverage()["0.weight"].how
 
 
+def test_a_frozen_model(torch: Any) -> None:
+    model = two(torch).requires_grad_(False)
+    with capture(model) as cap:
+        model(torch.randn(3, 4).requires_grad_()).sum().backward()
+    with pytest.raises(CaptureError, match="no gradient has arrived: every parameter is frozen"):
+        cap.grads()
+
+
 def test_nothing_called_at_all(torch: Any) -> None:
     with capture(two(torch)) as cap:
         pass

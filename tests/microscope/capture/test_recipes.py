@@ -214,6 +214,11 @@ def test_no_step_of_dp_sgd_takes_a_gradient_that_is_not_private(torch: Any) -> N
         F.cross_entropy(z @ z.T, torch.arange(6), reduction="sum").backward()
     with pytest.raises(CaptureError, match="not known to keep samples apart"):
         microscope.dp_sgd_step(cap.grads(), torch.optim.SGD(encoder.parameters(), 0.1), 1.0, 1.0)
+    with capture(encoder) as cap:
+        encoder(x).pow(2).sum().backward()
+    copied = torch.nn.Linear(4, 4)
+    with pytest.raises(CaptureError, match="holds no parameter of these gradients"):
+        microscope.dp_sgd_step(cap.grads(), torch.optim.SGD(copied.parameters(), 0.1), 1.0, 1.0)
     for p, old in zip((*encoder.parameters(), *head.parameters()), before):
         assert torch.equal(p, old)
 

@@ -37,8 +37,11 @@ class Ends:
         return self.first(e for e in self.ops if e.number in self.leading and (cuts(e) or self.passes_none_on(e)))
 
     def passes_none_on(self, e: Event) -> bool:
-        """Of its results, are those on the way leaves or indices?  As of torch.tensor(t, requires_grad=True) or topk()."""
-        return bool(e.flags & WANTED) and not e.flags & INPLACE and all(
+        """Of its results, are those on the way leaves or indices?  As of torch.tensor(t, requires_grad=True) or topk().
+
+        Not view_as: in a Function of PyTorch's that returns its input, the view is a leaf until the Function's node is its own.
+        """
+        return bool(e.flags & WANTED) and not e.flags & INPLACE and e.name != "view_as" and all(
             self.rec.tensor_rows[o][2] & 3 != 2 and o not in e.inputs for o in self.link.goes_on(e.number) if o in self.before)
 
     @cached_property

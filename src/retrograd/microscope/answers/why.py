@@ -100,7 +100,7 @@ def by_looking(p: Any) -> Cause | None:
     """What the tensor alone tells."""
     for name in ("requires_grad", "is_leaf", "grad_fn"):
         if not hasattr(p, name):
-            raise TypeError(f"why_none: expected a tensor, got {type(p).__name__}")
+            raise TypeError(f"why_none: expected a tensor or a name, got {type(p).__name__}")
     if not p.requires_grad:
         whole = not p.is_floating_point() and not p.is_complex()
         if whole:

@@ -207,7 +207,7 @@ class Block(Calls):
         if self.batch_size is not None:
             run.size = self.batch_size
         if run.size == 0:
-            raise CaptureError("capture: the model was called with a batch of no samples; skip it.  Where DP-SGD drew an empty "
+            raise CaptureError("capture: the model was called with a batch of no samples; skip it. Where DP-SGD drew an empty "
                                "batch, dp_sgd_step(None, ...) takes its step of noise alone")
         if run is before and run.size != size:
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")

@@ -48,6 +48,8 @@ class Grads:
         from .coverage import cover
         made = cap.terms()
         if not made:
+            if not any(p.tensor.requires_grad for p in cap.params):
+                raise CaptureError("grads: no gradient has arrived: every parameter is frozen (requires_grad is False)")
             raise CaptureError(
                 "grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
                     "" if cap.runs else " (the model was never called)"))

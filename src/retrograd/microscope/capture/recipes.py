@@ -182,13 +182,15 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
         raise CaptureError("dp_sgd_step: partial=True leaves out parameters, whose gradients would not be private")
     private = private_gradient(grads, max_norm, noise_multiplier, expected, generator)
     names = {id(p.tensor): p.name for p in grads.cap.params}
+    held = [p for group in optimizer.param_groups for p in group["params"]]
     left = [names.get(id(p), f"a parameter of shape {tuple(p.shape)} outside the captured model")
-            for group in optimizer.param_groups for p in group["params"]
-            if p.grad is not None and names.get(id(p)) not in private]
+            for p in held if p.grad is not None and names.get(id(p)) not in private]
     if left:
         raise CaptureError(
             f"dp_sgd_step: the optimizer trains {few(left)}, whose gradient is not among these; capture it, freeze it, or set "
             "its .grad to None")
+    if all(names.get(id(p)) not in private for p in held):
+        raise CaptureError("dp_sgd_step: the optimizer holds no parameter of these gradients; was it made for another model?")
     for p in grads.cap.params:
         if p.name in private:
             p.tensor.grad = private[p.name].to(p.tensor.dtype)
