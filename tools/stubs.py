@@ -408,7 +408,7 @@ def dynamic() -> dict[str, Any]:
     for name in _functions.LATER_METHODS:
         getattr(retrograd.Tensor, name)
     return {name: value for name, value in vars(retrograd.Tensor).items() if name not in own and not isinstance(value, Absent)
-            and name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__annotations__")}
+            and (callable(value) or isinstance(value, property))}
 
 
 def names_in(body: list[ast.stmt]) -> Iterator[str]:

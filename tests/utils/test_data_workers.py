@@ -313,7 +313,7 @@ def test_what_cannot_be_handed_over_is_an_error_and_not_silence() -> None:
         raise Local("here")
 
     it = iter(D.DataLoader(squares(retrograd, get), num_workers=1, batch_size=None))
-    with pytest.raises((AttributeError, pickle.PicklingError), match="Can't pickle local object"):     # since Python 3.14
+    with pytest.raises((AttributeError, pickle.PicklingError), match="Can't (pickle|get) local object"):     # by version
         next(it)
     with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf tensor which requires_grad"):
         next(it)

@@ -147,6 +147,7 @@ def execute(code: CodeType | Exception, namespace: dict[str, Any]) -> int:
         without_our_frames(error, set())
         getattr(sys.stderr, "hold", int)()      # of a rank: no lines of others in between
         sys.excepthook(type(error), error, error.__traceback__)
+        getattr(sys.stderr, "flush", int)()     # Python's own hook does not, since 3.13
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import re
 import textwrap
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from .. import _hooked
@@ -309,16 +309,14 @@ def rule_lines(node: Any) -> list[str]:
 
 
 @cache
-def sources() -> dict[str, str]:
+def sources() -> dict[str, Path]:
     """Class of op -> file that defines it."""
     found: dict[str, str] = {}
-    folder = os.path.join(HOME, "_rules")
-    for file in sorted(os.listdir(folder)):
-        if file.endswith(".py"):
-            path = os.path.join(folder, file)
-            with open(path, encoding="utf-8") as source:
-                for name in re.findall(r"^class (\w+)\(", source.read(), re.MULTILINE):
-                    found.setdefault(name, path)
+    home = Path(HOME)
+    for folder in (home / "_rules", home.with_name(f"{home.name}-stubs") / "_rules"):       # the latter: setup.py, sources_as_stubs
+        for path in sorted(folder.glob("*.py*")):
+            for name in re.findall(r"^class (\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+                found.setdefault(name, path)
     return found
 
 
@@ -328,8 +326,7 @@ def rules_of(name: str) -> list[tuple[str, str]]:
     path = sources().get(name)
     if path is None:
         return []
-    with open(path, encoding="utf-8") as source:
-        tree = ast.parse(source.read())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     classes = {c.name: c for c in tree.body if isinstance(c, ast.ClassDef)}
     found: dict[str, str] = {}
     wanted: list[str] = [name]

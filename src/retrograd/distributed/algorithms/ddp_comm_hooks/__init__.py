@@ -1,7 +1,7 @@
 """torch.distributed.algorithms.ddp_comm_hooks: communication hooks of DistributedDataParallel, and their names."""
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, member
 from functools import partial
 from typing import Any
 
@@ -23,14 +23,14 @@ def _register(hook: Any, model: Any, state: Any) -> None:
 class DDPCommHookType(Enum):
     """A hook by its name: value(model=..., state=...) registers it."""
 
-    ALLREDUCE = partial(_register, default_hooks.allreduce_hook)
-    FP16_COMPRESS = partial(_register, default_hooks.fp16_compress_hook)
-    BF16_COMPRESS = partial(_register, default_hooks.bf16_compress_hook)
-    QUANTIZE_PER_TENSOR = partial(_register, quantization_hooks.quantization_pertensor_hook)
-    QUANTIZE_PER_CHANNEL = partial(_register, quantization_hooks.quantization_perchannel_hook)
-    POWER_SGD = partial(_register, powerSGD_hook.powerSGD_hook)
-    BATCHED_POWER_SGD = partial(_register, powerSGD_hook.batched_powerSGD_hook)
-    NOOP = partial(_register, debugging_hooks.noop_hook)
+    ALLREDUCE = member(partial(_register, default_hooks.allreduce_hook))
+    FP16_COMPRESS = member(partial(_register, default_hooks.fp16_compress_hook))
+    BF16_COMPRESS = member(partial(_register, default_hooks.bf16_compress_hook))
+    QUANTIZE_PER_TENSOR = member(partial(_register, quantization_hooks.quantization_pertensor_hook))
+    QUANTIZE_PER_CHANNEL = member(partial(_register, quantization_hooks.quantization_perchannel_hook))
+    POWER_SGD = member(partial(_register, powerSGD_hook.powerSGD_hook))
+    BATCHED_POWER_SGD = member(partial(_register, powerSGD_hook.batched_powerSGD_hook))
+    NOOP = member(partial(_register, debugging_hooks.noop_hook))
 
 
 def register_ddp_comm_hook(comm_hook_type: DDPCommHookType, model: Any, state: Any = None) -> None:
