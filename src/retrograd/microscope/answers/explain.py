@@ -311,9 +311,9 @@ def rule_lines(node: Any) -> list[str]:
 @cache
 def sources() -> dict[str, Path]:
     """Class of op -> file that defines it."""
-    found: dict[str, str] = {}
+    found: dict[str, Path] = {}
     home = Path(HOME)
-    for folder in (home / "_rules", home.with_name(f"{home.name}-stubs") / "_rules"):       # the latter: setup.py, sources_as_stubs
+    for folder in (home / "_rules", home.with_name(f"{home.name}-stubs") / "_rules"):      # setup.py: sources_as_stubs
         for path in sorted(folder.glob("*.py*")):
             for name in re.findall(r"^class (\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE):
                 found.setdefault(name, path)
