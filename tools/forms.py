@@ -26,7 +26,7 @@ OWN = {"SymInt": "int", "number": "Scalar", "Scalar": "Scalar"}
 PRINTED = {"Number": "Scalar", "torch.dtype": "dtype", "torch.layout": "layout", "torch.device": "device",
            "torch.memory_format": "memory_format", "torch.Generator": "Generator", "tuple of ints": "int[]",
            "tuple of floats": "float[]", "tuple of Tensors": "Tensor[]", "tuple of Scalars": "Scalar[]"}
-SCHEMA = {"ScalarType": "dtype", "Layout": "layout", "Device": "device", "MemoryFormat": "memory_format", "SymInt": "int",
+SCHEMA = {"ScalarType": "dtype", "Layout": "layout", "Device": "device", "MemoryFormat": "memory_format",
           "Generator": "Generator"}
 OPTIONS = ["dtype? dtype=None", "layout? layout=None", "device? device=None", "bool? pin_memory=False",
            "bool requires_grad=False"]
@@ -112,6 +112,8 @@ def schemas(name: str) -> list[tuple[list[str], list[str]]]:
             if kind is None:
                 ok = False
                 break
+            if kind in ("int", "int?") and re.search(rf"SymInt\?? {p.name}\b", str(schema)):
+                kind = "Sym" + kind.capitalize()
             if p.is_out:
                 outs.append(kind)
                 continue
@@ -142,8 +144,6 @@ def text_of(kind: str, p: Any) -> str | None:
     for key, own in SCHEMA.items():
         if key in real.split("[")[-1].rstrip("]") or inner == key:
             return own + optional
-    if "SymInt" in str(getattr(p, "real_type", "")):
-        return "SymInt" + optional
     words = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "number": "Scalar", "str": "str",
              "SymInt": "int", "Device": "device", "Generator": "Generator", "Scalar": "Scalar"}
     return words[inner] + optional if inner in words else None

@@ -632,6 +632,10 @@ class Binary(Node):
         """Promote as PyTorch does, then forward."""
         xa: Array = ta.array if ta is not None else a
         xb: Array = tb.array if tb is not None else b
+        if tb is None and type(b) is not float and type(b) is not int:
+            xb = promote.beside(b, xa, self.kind)
+        elif ta is None and type(a) is not float and type(a) is not int:
+            xa = promote.beside(a, xb, self.kind)
         if ta is not None and tb is not None and xa.dtype is xb.dtype and self.kind == promote.SAME:
             if xa.shape != xb.shape:
                 self.note_shapes(ta, tb)
@@ -803,6 +807,11 @@ class Product(Binary):
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         xa: Array = ta.array if ta is not None else a
         xb: Array = tb.array if tb is not None else b
+        if (ta is None or tb is None) and xa.dtype is not xb.dtype:
+            self.note_shapes(ta, tb)
+            dtype: Any = promote.np.promote_types(xa.dtype, xb.dtype)       # an array of the user's: as NumPy has it
+            xa = xa.astype(dtype)
+            xb = xb.astype(dtype)
         if xa.dtype is not xb.dtype:
             self.refuse(xa, xb)
         try:

@@ -101,6 +101,11 @@ def check_long(x: int) -> None:
         raise OverflowError("can't convert negative int to unsigned")
 
 
+def plain(x: Any) -> Any:
+    """The Python number that a NumPy scalar stands for, a float where it is a bool, as in PyTorch."""
+    return float(x) if isinstance(x, np.bool_) else x.item()
+
+
 def number_dtype(x: Any) -> Any:
     """The dtype a Python number stands for."""
     if isinstance(x, bool):
@@ -141,12 +146,8 @@ def result_dtype(xs: list[Any]) -> Any:
                 dim = x.dtype if dim is None else promote_types(dim, x.dtype)
             else:
                 zero = x.dtype if zero is None else promote_types(zero, x.dtype)
-        elif isinstance(x, np.generic):
-            if isinstance(x, (float, complex)):         # numpy.float64 is a Python float to PyTorch
-                d = number_dtype(x)
-                number = d if number is None else promote_types(number, d)
-            else:
-                zero = x.dtype if zero is None else promote_types(zero, x.dtype)
+        elif isinstance(x, np.generic) and not isinstance(x, (float, complex)):     # what arithmetic of 0-dim arrays made
+            zero = x.dtype if zero is None else promote_types(zero, x.dtype)
         else:
             d = number_dtype(x)
             number = d if number is None else promote_types(number, d)
@@ -159,6 +160,21 @@ def operands(a: Any, b: Any, kind: u8) -> tuple[Any, Any]:
     if kind == FLOAT and not is_inexact(dtype):
         dtype = default.float_
     return to(a, dtype), to(b, dtype)
+
+
+def beside(b: Any, a: Any, kind: u8) -> Any:
+    """What is no tensor, as it goes with a tensor's array a.
+
+    As in PyTorch NumPy's rules say in which dtype an array and a tensor meet, and its scalars are Python numbers.
+    """
+    if isinstance(b, np.generic):
+        return plain(b)
+    if not isinstance(b, np.ndarray):
+        return b
+    dtype = np.promote_types(a.dtype, b.dtype)
+    if kind == FLOAT and not is_inexact(dtype):
+        dtype = np.dtype("float64")
+    return b.astype(dtype).reshape((1,) * (a.ndim - b.ndim) + b.shape)
 
 
 def to(x: Any, dtype: Any) -> Any:

@@ -34,11 +34,13 @@ def real_only(x: TensorBase, kernel: str) -> None:
 
 
 def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
-    """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
+    """A Tensor, a number, or a NumPy array, which counts as a Tensor."""
     if isinstance(value, (TensorBase, bool, int, float, complex)):
         return value
-    if isinstance(value, (np.ndarray, np.generic)):
-        return wrap(dtypes.canonical(np.asarray(value)))
+    if isinstance(value, np.generic):
+        return promote.plain(value)
+    if isinstance(value, np.ndarray):
+        return wrap(dtypes.canonical(value))
     raise TypeError(
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
@@ -166,9 +168,15 @@ def real_number(value: Any, dtype: Any) -> Any:
     return value.real
 
 
-def is_int(value: Any) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, (bool, float)) and (
-        not isinstance(value, TensorBase) or value.array.dtype.kind in "iu")
+def is_int(value: Any, kinds: str = "iu") -> bool:
+    """May it stand for an int?  A tensor of one int, a NumPy int, a 0-dim array of one; no bool."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, TensorBase):
+        return value.array.dtype.kind in kinds and value.array.size == 1
+    if isinstance(value, np.ndarray):
+        return not value.ndim and value.dtype.kind in "iu"
+    return hasattr(type(value), "__index__")
 
 
 def integer(value: Any, function: str, name: str = "dim", position: int = 0) -> int:

@@ -195,10 +195,10 @@ FUNCTIONS = {
     "argsort": "Tensor input, *, bool stable, int dim=-1, bool descending=False, Tensor out=None | Tensor input, int "
         "dim=-1, bool descending=False",
     "argwhere": "Tensor input",
-    "as_strided": "Tensor input, int[] size, int[] stride, int? storage_offset=None",
-    "as_strided_": "Tensor input, int[] size, int[] stride, int? storage_offset=None",
-    "as_strided_copy": "Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor? out=None",
-    "as_strided_scatter": "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None",
+    "as_strided": "Tensor input, int[] size, int[] stride, SymInt? storage_offset=None",
+    "as_strided_": "Tensor input, int[] size, int[] stride, SymInt? storage_offset=None",
+    "as_strided_copy": "Tensor input, int[] size, int[] stride, SymInt? storage_offset=None, *, Tensor? out=None",
+    "as_strided_scatter": "Tensor input, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None",
     "as_tensor": "Tensor data, *, dtype? dtype=None, device? device=None",
     "asin": "Tensor input, *, Tensor? out=None",
     "asin_": "Tensor input",
@@ -229,7 +229,7 @@ FUNCTIONS = {
     "binary_cross_entropy": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1",
     "binary_cross_entropy_with_logits": "Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
         "int reduction=1",
-    "bincount": "Tensor input, Tensor? weights=None, int minlength=0",
+    "bincount": "Tensor input, Tensor? weights=None, SymInt minlength=0",
     "binomial": "Tensor count, Tensor prob, Generator? generator=None",
     "bitwise_and": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor input, "
         "Scalar other, *, Tensor out=None",
@@ -255,7 +255,7 @@ FUNCTIONS = {
     "ceil_": "Tensor input",
     "celu": "Tensor input, Scalar alpha=1.0",
     "celu_": "Tensor input, Scalar alpha=1.0",
-    "channel_shuffle": "Tensor input, int groups",
+    "channel_shuffle": "Tensor input, SymInt groups",
     "cholesky": "Tensor input, bool upper=False, *, Tensor? out=None",
     "cholesky_inverse": "Tensor input, bool upper=False, *, Tensor? out=None",
     "cholesky_solve": "Tensor input, Tensor input2, bool upper=False, *, Tensor? out=None",
@@ -282,23 +282,23 @@ FUNCTIONS = {
     "conj_physical_": "Tensor input",
     "constant_pad_nd": "Tensor input, int[] pad, Scalar value=0",
     "conv1d": "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, "
-        "int groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] "
-        "dilation=1, int groups=1",
+        "SymInt groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', "
+        "int[1] dilation=1, SymInt groups=1",
     "conv2d": "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
-        "int groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] "
-        "dilation=1, int groups=1",
+        "SymInt groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', "
+        "int[2] dilation=1, SymInt groups=1",
     "conv3d": "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, "
-        "int groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] "
-        "dilation=1, int groups=1",
+        "SymInt groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', "
+        "int[3] dilation=1, SymInt groups=1",
     "conv_tbc": "Tensor input, Tensor weight, Tensor bias, int pad=0",
     "conv_transpose1d": "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=(1), int[1] padding=(0), "
-        "int[1] output_padding=(0), int groups=1, int[1] dilation=(1)",
+        "int[1] output_padding=(0), SymInt groups=1, int[1] dilation=(1)",
     "conv_transpose2d": "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=(1,1), int[2] padding=(0,0), "
-        "int[2] output_padding=(0,0), int groups=1, int[2] dilation=(1,1)",
+        "int[2] output_padding=(0,0), SymInt groups=1, int[2] dilation=(1,1)",
     "conv_transpose3d": "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=(1,1,1), int[3] "
-        "padding=(0,0,0), int[3] output_padding=(0,0,0), int groups=1, int[3] dilation=(1,1,1)",
+        "padding=(0,0,0), int[3] output_padding=(0,0,0), SymInt groups=1, int[3] dilation=(1,1,1)",
     "convolution": "Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool "
-        "transposed, int[] output_padding, int groups",
+        "transposed, int[] output_padding, SymInt groups",
     "copysign": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "corrcoef": "Tensor input",
     "cos": "Tensor input, *, Tensor? out=None",
@@ -310,8 +310,8 @@ FUNCTIONS = {
     "count_nonzero": "Tensor input, int? dim=None | Tensor input, int[] dim",
     "cov": "Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None",
     "cross": "Tensor input, Tensor other, int? dim=None, *, Tensor? out=None",
-    "cross_entropy_loss": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, "
-        "float label_smoothing=0.0",
+    "cross_entropy_loss": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+        "ignore_index=-100, float label_smoothing=0.0",
     "ctc_loss": "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int "
         "reduction=at::Reduction::Mean, bool zero_infinity=False | Tensor log_probs, Tensor targets, Tensor "
         "input_lengths, Tensor target_lengths, int blank=0, int reduction=at::Reduction::Mean, bool "
@@ -347,7 +347,8 @@ FUNCTIONS = {
     "dstack": "Tensor[] tensors, *, Tensor? out=None",
     "elu": "Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1",
     "elu_": "Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1",
-    "embedding": "Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False",
+    "embedding": "Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool "
+        "sparse=False",
     "embedding_bag": "Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, "
         "Tensor? per_sample_weights, bool include_last_offset, int? padding_idx | Tensor weight, Tensor indices, "
         "Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
@@ -375,9 +376,9 @@ FUNCTIONS = {
     "expand_copy": "Tensor input, int[] size, *, bool implicit=False, Tensor? out=None",
     "expm1": "Tensor input, *, Tensor? out=None",
     "expm1_": "Tensor input",
-    "eye": "int n, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
-        "pin_memory=False, bool requires_grad=False | int n, int m, *, Tensor out=None, dtype? dtype=None, layout? "
-        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
+    "eye": "SymInt n, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
+        "pin_memory=False, bool requires_grad=False | SymInt n, SymInt m, *, Tensor out=None, dtype? dtype=None, "
+        "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "fake_quantize_per_channel_affine": "Tensor input, Tensor scale, Tensor zero_point, int axis, int quant_min, int "
         "quant_max",
     "fake_quantize_per_tensor_affine": "Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max "
@@ -386,26 +387,26 @@ FUNCTIONS = {
     "feature_alpha_dropout_": "Tensor input, float p, bool train",
     "feature_dropout": "Tensor input, float p, bool train",
     "feature_dropout_": "Tensor input, float p, bool train",
-    "fft_fft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_fft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_fft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_fftfreq": "int n, float d=1.0, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False, Tensor? out=None",
     "fft_fftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
     "fft_fftshift": "Tensor input, int[1]? dim=None",
-    "fft_hfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_hfft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_hfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_hfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
-    "fft_ifft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_ifft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_ifft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_ifftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
     "fft_ifftshift": "Tensor input, int[1]? dim=None",
-    "fft_ihfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_ihfft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_ihfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_ihfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
-    "fft_irfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_irfft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_irfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_irfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
-    "fft_rfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_rfft": "Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
     "fft_rfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
     "fft_rfftfreq": "int n, float d=1.0, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False, Tensor? out=None",
@@ -535,7 +536,7 @@ FUNCTIONS = {
         "bool? pin_memory=False, bool requires_grad=False",
     "kl_div": "Tensor input, Tensor target, int reduction=1, *, bool log_target=False",
     "kron": "Tensor input, Tensor other, *, Tensor? out=None",
-    "kthvalue": "Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensor[2]? out=None",
+    "kthvalue": "Tensor input, SymInt k, int dim=-1, bool keepdim=False, *, Tensor[2]? out=None",
     "l1_loss": "Tensor input, Tensor target, int reduction=1",
     "layer_norm": "Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
         "bool cudnn_enable=True",
@@ -600,7 +601,7 @@ FUNCTIONS = {
     "linalg_svdvals": "Tensor A, *, str? driver=None, Tensor? out=None",
     "linalg_tensorinv": "Tensor input, int ind=2, *, Tensor? out=None",
     "linalg_tensorsolve": "Tensor input, Tensor other, int[]? dims=None, *, Tensor? out=None",
-    "linalg_vander": "Tensor x, *, int? N=None",
+    "linalg_vander": "Tensor x, *, SymInt? N=None",
     "linalg_vecdot": "Tensor x, Tensor y, *, int dim=-1, Tensor? out=None",
     "linalg_vector_norm": "Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, "
         "Tensor? out=None",
@@ -690,7 +691,7 @@ FUNCTIONS = {
     "multi_margin_loss": "Tensor input, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
         "reduction=1",
     "multilabel_margin_loss": "Tensor input, Tensor target, int reduction=1",
-    "multinomial": "Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor? "
+    "multinomial": "Tensor input, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor? "
         "out=None",
     "multiply": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other",
     "mv": "Tensor input, Tensor vec, *, Tensor? out=None",
@@ -703,12 +704,14 @@ FUNCTIONS = {
         "out=None | Tensor input, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
         "out=None",
     "nansum": "Tensor input, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor? out=None",
-    "narrow": "Tensor input, int dim, Tensor start, int length | Tensor input, int dim, int start, int length",
-    "narrow_copy": "Tensor input, int dim, int start, int length, *, Tensor? out=None",
+    "narrow": "Tensor input, int dim, Tensor start, SymInt length | Tensor input, int dim, SymInt start, SymInt "
+        "length",
+    "narrow_copy": "Tensor input, int dim, SymInt start, SymInt length, *, Tensor? out=None",
     "native_batch_norm": "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
         "bool training, float momentum, float eps, *, Tensor[3]? out=None",
-    "native_channel_shuffle": "Tensor input, int groups",
-    "native_group_norm": "Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps",
+    "native_channel_shuffle": "Tensor input, SymInt groups",
+    "native_group_norm": "Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
+        "float eps",
     "native_layer_norm": "Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps",
     "ne": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "neg": "Tensor input, *, Tensor? out=None",
@@ -716,9 +719,9 @@ FUNCTIONS = {
     "negative": "Tensor input, *, Tensor? out=None",
     "negative_": "Tensor input",
     "nextafter": "Tensor input, Tensor other, *, Tensor? out=None",
-    "nll_loss_nd": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100",
+    "nll_loss_nd": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100",
     "nonzero": "Tensor input, *, Tensor? out=None | Tensor input, *, bool as_tuple",
-    "nonzero_static": "Tensor input, *, int size, int fill_value=-1, Tensor? out=None",
+    "nonzero_static": "Tensor input, *, SymInt size, int fill_value=-1, Tensor? out=None",
     "norm_except_dim": "Tensor v, int pow=2, int dim=0",
     "normal": "Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None | Tensor mean, float std=1, *, "
         "Generator? generator=None, Tensor out=None | float mean, Tensor std, *, Generator? generator=None, Tensor "
@@ -768,25 +771,25 @@ FUNCTIONS = {
         "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | Tensor input, "
         "*, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False",
-    "randint": "int high, int[] size, *, Generator? generator, Tensor out=None, dtype? dtype=None, layout? "
-        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | int high, int[] size, "
-        "*, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
-        "bool requires_grad=False | int low, int high, int[] size, *, Generator? generator, Tensor out=None, dtype? "
-        "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | "
-        "int low, int high, int[] size, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? "
-        "device=None, bool? pin_memory=False, bool requires_grad=False",
-    "randint_like": "Tensor input, int low, int high, *, Generator? generator, memory_format? memory_format=None, "
-        "dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool "
-        "requires_grad=False | Tensor input, int low, int high, *, memory_format? memory_format=None, dtype? "
-        "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | "
-        "Tensor input, Tensor high, *, Generator? generator, memory_format? memory_format=None, dtype? dtype=None, "
-        "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | Tensor input, "
-        "Tensor high, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? "
-        "device=None, bool? pin_memory=False, bool requires_grad=False | Tensor input, int high, *, Generator? "
-        "generator, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, "
-        "bool? pin_memory=False, bool requires_grad=False | Tensor input, int high, *, memory_format? "
+    "randint": "SymInt high, int[] size, *, Generator? generator, Tensor out=None, dtype? dtype=None, layout? "
+        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | SymInt high, int[] "
+        "size, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
+        "pin_memory=False, bool requires_grad=False | SymInt low, SymInt high, int[] size, *, Generator? generator, "
+        "Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool "
+        "requires_grad=False | SymInt low, SymInt high, int[] size, *, Tensor out=None, dtype? dtype=None, layout? "
+        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
+    "randint_like": "Tensor input, SymInt low, SymInt high, *, Generator? generator, memory_format? "
         "memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
-        "bool requires_grad=False",
+        "bool requires_grad=False | Tensor input, SymInt low, SymInt high, *, memory_format? memory_format=None, "
+        "dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool "
+        "requires_grad=False | Tensor input, Tensor high, *, Generator? generator, memory_format? "
+        "memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
+        "bool requires_grad=False | Tensor input, Tensor high, *, memory_format? memory_format=None, dtype? "
+        "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | "
+        "Tensor input, SymInt high, *, Generator? generator, memory_format? memory_format=None, dtype? dtype=None, "
+        "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | Tensor input, "
+        "SymInt high, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? "
+        "device=None, bool? pin_memory=False, bool requires_grad=False",
     "randn": "int[] size, *, Generator? generator, Tensor out=None, dtype? dtype=None, layout? layout=None, device? "
         "device=None, bool? pin_memory=False, bool requires_grad=False | int[] size, *, Tensor out=None, dtype? "
         "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
@@ -794,8 +797,8 @@ FUNCTIONS = {
         "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | Tensor input, "
         "*, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False",
-    "randperm": "int n, *, Generator? generator, Tensor out=None, dtype? dtype=None, layout? layout=None, device? "
-        "device=None, bool? pin_memory=False, bool requires_grad=False | int n, *, Tensor out=None, dtype? "
+    "randperm": "SymInt n, *, Generator? generator, Tensor out=None, dtype? dtype=None, layout? layout=None, device? "
+        "device=None, bool? pin_memory=False, bool requires_grad=False | SymInt n, *, Tensor out=None, dtype? "
         "dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "ravel": "Tensor input",
     "real": "Tensor input",
@@ -808,8 +811,8 @@ FUNCTIONS = {
     "remainder": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor input, Scalar "
         "other, *, Tensor out=None",
     "renorm": "Tensor input, Scalar p, int dim, Scalar maxnorm, *, Tensor? out=None",
-    "repeat_interleave": "Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None | Tensor repeats, *, "
-        "int? output_size=None | Tensor input, int repeats, int? dim=None, *, int? output_size=None",
+    "repeat_interleave": "Tensor input, Tensor repeats, int? dim=None, *, SymInt? output_size=None | Tensor repeats, "
+        "*, SymInt? output_size=None | Tensor input, SymInt repeats, int? dim=None, *, SymInt? output_size=None",
     "reshape": "Tensor input, int[] shape",
     "resize_as_": "Tensor input, Tensor the_template, *, memory_format? memory_format=None",
     "resolve_conj": "Tensor input",
@@ -849,9 +852,9 @@ FUNCTIONS = {
         "out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor out=None",
     "segment_reduce": "Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, "
         "int axis=0, bool unsafe=False, Scalar? initial=None",
-    "select": "Tensor input, int dim, int index",
-    "select_copy": "Tensor input, int dim, int index, *, Tensor? out=None",
-    "select_scatter": "Tensor input, Tensor src, int dim, int index",
+    "select": "Tensor input, int dim, SymInt index",
+    "select_copy": "Tensor input, int dim, SymInt index, *, Tensor? out=None",
+    "select_scatter": "Tensor input, Tensor src, int dim, SymInt index",
     "selu": "Tensor input",
     "selu_": "Tensor input",
     "sgn": "Tensor input, *, Tensor? out=None",
@@ -867,9 +870,9 @@ FUNCTIONS = {
     "sinc_": "Tensor input",
     "sinh": "Tensor input, *, Tensor? out=None",
     "sinh_": "Tensor input",
-    "slice_copy": "Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? out=None",
-    "slice_scatter": "Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? "
-        "out=None",
+    "slice_copy": "Tensor input, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor? out=None",
+    "slice_scatter": "Tensor input, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, "
+        "Tensor? out=None",
     "slogdet": "Tensor input, *, Tensor[2]? out=None",
     "smooth_l1_loss": "Tensor input, Tensor target, int reduction=1, float beta=1.0",
     "soft_margin_loss": "Tensor input, Tensor target, int reduction=1",
@@ -949,7 +952,7 @@ FUNCTIONS = {
         "| Tensor input, Scalar other, *, Tensor out=None",
     "special_zeta": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other, *, Tensor out=None "
         "| Tensor input, Scalar other, *, Tensor out=None",
-    "split_copy": "Tensor input, int split_size, int dim=0, *, Tensor[]? out=None",
+    "split_copy": "Tensor input, SymInt split_size, int dim=0, *, Tensor[]? out=None",
     "split_with_sizes": "Tensor input, int[] split_sizes, int dim=0",
     "split_with_sizes_copy": "Tensor input, int[] split_sizes, int dim=0, *, Tensor[]? out=None",
     "sqrt": "Tensor input, *, Tensor? out=None",
@@ -982,11 +985,11 @@ FUNCTIONS = {
     "tanh": "Tensor input, *, Tensor? out=None",
     "tanh_": "Tensor input",
     "tensor_split": "Tensor input, int[] indices, int dim=0 | Tensor input, Tensor tensor_indices_or_sections, int "
-        "dim=0 | Tensor input, int sections, int dim=0",
+        "dim=0 | Tensor input, SymInt sections, int dim=0",
     "threshold": "Tensor input, Scalar threshold, Scalar value, *, Tensor? out=None",
     "threshold_": "Tensor input, Scalar threshold, Scalar value",
     "tile": "Tensor input, int[] dims",
-    "topk": "Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2]? out=None",
+    "topk": "Tensor input, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2]? out=None",
     "trace": "Tensor input",
     "transpose": "Tensor input, int dim0, int dim1",
     "transpose_copy": "Tensor input, int dim0, int dim1, *, Tensor? out=None",
@@ -994,12 +997,12 @@ FUNCTIONS = {
     "trapz": "Tensor y, *, float dx=1, int dim=-1 | Tensor y, Tensor x, *, int dim=-1",
     "triangular_solve": "Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, "
         "Tensor[2]? out=None",
-    "tril": "Tensor input, int diagonal=0, *, Tensor? out=None",
+    "tril": "Tensor input, SymInt diagonal=0, *, Tensor? out=None",
     "tril_indices": "int row, int col, int offset=0, *, dtype? dtype=None, layout? layout=None, device? device=None, "
         "bool? pin_memory=False, bool requires_grad=False",
     "triplet_margin_loss": "Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float "
         "eps=1e-06, bool swap=False, int reduction=1",
-    "triu": "Tensor input, int diagonal=0, *, Tensor? out=None",
+    "triu": "Tensor input, SymInt diagonal=0, *, Tensor? out=None",
     "triu_indices": "int row, int col, int offset=0, *, dtype? dtype=None, layout? layout=None, device? device=None, "
         "bool? pin_memory=False, bool requires_grad=False",
     "true_divide": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other",
@@ -1010,7 +1013,7 @@ FUNCTIONS = {
     "unflatten": "Tensor input, int dim, int[] sizes",
     "unfold_copy": "Tensor input, int dimension, int size, int step, *, Tensor? out=None",
     "unsafe_chunk": "Tensor input, int chunks, int dim=0",
-    "unsafe_split": "Tensor input, int split_size, int dim=0",
+    "unsafe_split": "Tensor input, SymInt split_size, int dim=0",
     "unsafe_split_with_sizes": "Tensor input, int[] split_sizes, int dim=0",
     "unsqueeze": "Tensor input, int dim",
     "unsqueeze_copy": "Tensor input, int dim, *, Tensor? out=None",
@@ -1157,7 +1160,7 @@ METHODS = {
     "scatter_add_": "int dim, Tensor index, Tensor src",
     "scatter_reduce_": "int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
     "set_": " | torch.Storage source | torch.Storage source, int storage_offset, int[] size, int[] stride=None | "
-        "Tensor source | Tensor source, int storage_offset, int[] size, int[] stride=None",
+        "Tensor source | Tensor source, SymInt storage_offset, int[] size, int[] stride=None",
     "sgn_": "",
     "short": "*, memory_format? memory_format=None",
     "sign_": "",
@@ -1176,8 +1179,8 @@ METHODS = {
         "memory_format=None",
     "to_dense": "dtype? dtype=None, *, bool? masked_grad=None",
     "transpose_": "int dim0, int dim1",
-    "tril_": "int diagonal=0",
-    "triu_": "int diagonal=0",
+    "tril_": "SymInt diagonal=0",
+    "triu_": "SymInt diagonal=0",
     "true_divide_": "Tensor other | Scalar other",
     "type": "object dtype=None, bool non_blocking=False, *, memory_format memory_format=None",
     "type_as": "Tensor other",

@@ -21,7 +21,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.warn import once, warn
 from .._rules import arith, cast, compare, index, join, masks, shape
 from .._tensor import dtypes
-from .arguments import aliased, dim_of, integer, long, refused, tensor
+from .arguments import aliased, dim_of, integer, is_int, long, refused, tensor
 from .arith import refuse_bools, steps_of
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -139,6 +139,8 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if isinstance(sizes, (tuple, list)):
         return split_with_sizes(tensor, sizes, dim)
     x = _tensor(tensor, "split")
+    if isinstance(sizes, TensorBase) and sizes.array.size == 1:
+        sizes = int(sizes.array.item())
     if sizes is None:
         raise TypeError("Tensor.split() missing 1 required positional argument: 'split_size'")
     if not isinstance(sizes, (int, np.integer)):
@@ -164,6 +166,10 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     if not input.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     at = dim_of(dim, input.array.ndim)
+    for i, n in enumerate(split_sizes):
+        if not is_int(n):
+            raise TypeError("split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, but found element of "
+                            f"type {dtypes.typename(n)} at pos {i}")
     sizes = tuple(int(n) for n in split_sizes)
     if any(n < 0 for n in sizes):
         raise RuntimeError(

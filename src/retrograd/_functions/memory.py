@@ -21,7 +21,7 @@ from .._engine.views import address, guard, rebase
 from .._rules.arith import NotImplemented_
 from .._tensor.dtypes import check_format
 from .._tensor.owner import owner
-from .arguments import dim_of, long, refused, shape_of
+from .arguments import dim_of, integer, long, refused, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
 
@@ -30,7 +30,7 @@ def stride(input: Any, dim: int | None = None, *, axis: int | None = None) -> An
     """Steps in elements from one index to the next, per dimension."""
     dim = axis if dim is None else dim
     steps = steps_of(input.array)
-    return steps if dim is None else steps[dim_of(dim, input.array.ndim)]
+    return steps if dim is None else steps[dim_of(integer(dim, "stride", position=1), input.array.ndim)]
 
 
 def steps_of(array: Any) -> tuple[int, ...]:

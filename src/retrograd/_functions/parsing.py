@@ -27,7 +27,7 @@ from .._engine.views import check_cast, guard
 from .._tensor import dtypes
 from ..random import Generator, get_rng_state, set_rng_state
 from . import meta
-from .arguments import DOUBLE, long, real_number
+from .arguments import DOUBLE, is_int, long, real_number
 from .deprecated import older, reordered
 from .outs import OWN, check_grad, into
 
@@ -47,6 +47,7 @@ OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtype
 # Functions that take a number for a Tensor, which becomes one.
 NUMBERS_TOO = frozenset("add sub mul div subtract multiply divide true_divide floor_divide".split())
 OWN_CHECKS = ("resize_", "resize_as_", "set_", "fill_diagonal_")             # in-place functions that check something else first
+IN_LISTS = "iub"                # there a tensor of one bool is an int, too
 MISSED = object()
 OVERFLOW = "Overflow when unpacking long long"
 
@@ -92,7 +93,7 @@ class Param:
         elif self.kind == "SymInt":
             if kind is int:
                 return long(value)
-            if is_index(value):
+            if is_int(value):
                 return long(int(value))
         elif self.kind in ("int", "Scalar", "float"):
             if kind is int or (kind is float and self.kind != "int"):
@@ -103,15 +104,13 @@ class Param:
         elif self.kind == "bool":
             if kind is bool:
                 return value
-            if isinstance(value, np.bool_):
-                return bool(value)
         elif isinstance(value, OTHERS.get(self.kind, object)) or (self.kind == "dtype" and value in (float, int, bool)):
             return value
         raise Unfit
 
     def fit_list(self, value: Any) -> Any:
         if not isinstance(value, (tuple, list)):
-            if self.size and self.kind == "int" and is_index(value):
+            if self.size and self.kind == "int" and is_int(value, IN_LISTS):
                 return long(int(value))
             if self.size and self.kind == "float" and isinstance(value, float):
                 return value
@@ -126,7 +125,7 @@ class Param:
         if all(type(v) is int for v in value):
             return value
         if self.kind == "int":
-            if not is_index(value[0]):
+            if not is_int(value[0], IN_LISTS):
                 raise Unfit(0)
             return value                        # the others are looked at when the overload is chosen
         if self.kind == "float" and not isinstance(value[0], (int, float, np.number)):
@@ -145,15 +144,6 @@ class Foreign(TypeError):
         self.at, self.value = at, value
 
 
-def is_index(value: Any) -> bool:
-    """May it stand in a list of ints?  Not a bool; a tensor of one int, a NumPy int."""
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    if isinstance(value, TensorBase):
-        return value.array.dtype.kind in "iu" and value.array.size == 1
-    return hasattr(type(value), "__index__")
-
-
 def fit_number(value: Any, kind: str) -> Any:
     """A Python number from a NumPy scalar or a 0-dim tensor that does not require grad."""
     if isinstance(value, TensorBase):
@@ -167,6 +157,8 @@ def fit_number(value: Any, kind: str) -> Any:
         if kind == "int":
             raise Unfit
         return value
+    if isinstance(value, np.bool_) and kind != "int":
+        return float(value)
     if isinstance(value, np.generic) and not isinstance(value, (np.bool_, np.str_, np.complexfloating)):
         if kind == "int" and not isinstance(value, np.integer):
             raise Unfit
@@ -241,7 +233,7 @@ class Form:
                     word = type(e.value).__name__
                     raise TypeError(f"expected Tensor as element {e.at} in argument {i}, but got {word}") from None
                 except Unfit as e:
-                    if self.varargs and at == 0 and not key and is_index(args[0]):
+                    if self.varargs and at == 0 and not key and is_int(args[0]):
                         return [*unpack(name, p, args)], new_kwargs
                     if not tell:
                         return None
@@ -288,11 +280,11 @@ def unpack(name: str, p: Param, values: Any) -> Any:
     for i, v in enumerate(values):
         if type(v) is int and not -2**63 <= v < 2**63:
             raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error \"{OVERFLOW}\"")
-        if type(v) is not int and (not is_index(v) if i == 0 else not hasattr(type(v), "__index__") or (
-                isinstance(v, TensorBase) and not is_index(v))):
+        if type(v) is not int and (not is_int(v, IN_LISTS) if i == 0 else not hasattr(type(v), "__index__") or (
+                isinstance(v, (TensorBase, np.ndarray)) and not is_int(v, IN_LISTS))):
             raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
                             f'"type must be {p.word},but got {dtypes.typename(v)}"')
-    return values if all(type(v) is int for v in values) else [operator.index(v) for v in values]
+    return values if all(type(v) is int for v in values) else [int(v) for v in values]
 
 
 def too_many(name: str, form: Form, count: int) -> TypeError:

@@ -15,10 +15,9 @@ from .._engine.tensor import wrap
 from .._rules import activation, arith, pointwise, pool, shape
 from .._rules import reduce as sums
 from .._tensor import dtypes
-from .arguments import dim_of, long, real_only, refused, tensor
+from .arguments import dim_of, is_int, long, real_only, refused, tensor
 from .arguments import kernel as supported
 from .fromdata import check_room
-from .parsing import is_index
 
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 AXES = {2: "HW", 3: "THW"}
@@ -429,7 +428,7 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
             if not low < sizes[d] < high:
                 raise ValueError(f'invalid output_size "{sizes}" (dim {d} must be between {low} and {high})')
     for i, size in enumerate(sizes):
-        if not is_index(size):
+        if not is_int(size):
             raise TypeError(f"max_unpool{max(dims, 2)}d(): argument 'output_size' (position 3) must be tuple of ints, but found "
                             f"element of type {dtypes.typename(size)} at pos {i}")
     if count != dims:

@@ -11,9 +11,8 @@ from .._engine import names
 from .._engine.tensor import TensorBase, wrap
 from .._engine.warn import warn
 from .._rules import pool
-from .arguments import refused, tensor
+from .arguments import is_int, refused, tensor
 from .fromdata import check_room
-from .parsing import is_index
 from .pointwise import not_implemented
 from .pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -208,7 +207,7 @@ def check_sizes(x: TensorBase, size: Any, scale_factor: Any, mode: str) -> None:
         raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
                         f"size with types {[type(v) for v in size]}")
     given = [] if "nearest" in mode else [True]
-    if size is not None and not all(map(is_index, listed(size))):
+    if size is not None and not all(map(is_int, listed(size))):
         raise unfit(x, mode, listed(size), *given, None)
     if scale_factor is not None and not all(isinstance(v, (int, float, np.number)) for v in listed(scale_factor)):
         raise unfit(x, mode, None, *given, listed(scale_factor))

@@ -16,13 +16,17 @@ np: Final[Any] = numpy
 
 def compare(how: Any, a: Value, b: Value) -> Value:
     """how(a, b) in PyTorch's common dtype."""
-    some = isinstance(a, TensorBase) or isinstance(b, TensorBase)
-    if isinstance(a, TensorBase):
-        a = a.array
-    if isinstance(b, TensorBase):
-        b = b.array
-    if not some:
+    ours, its = isinstance(a, TensorBase), isinstance(b, TensorBase)
+    if not ours and not its:
         return how(a, b)
+    if ours:
+        a = a.array
+    if its:
+        b = b.array
+    if not its:
+        b = promote.beside(b, a, promote.SAME)
+    elif not ours:
+        a = promote.beside(a, b, promote.SAME)
     if not (type(a) is np.ndarray and type(b) is np.ndarray and a.dtype is b.dtype):
         if not comparable(a) or not comparable(b):
             return NotImplemented               # Python words the TypeError of x < None
@@ -295,7 +299,7 @@ def refuse_floats(op: str, a: Value, b: Value) -> None:
 
 
 def refuse_float(op: str, x: Value) -> None:
-    name = "float32" if isinstance(x, float) else ""
+    name = "float32" if isinstance(x, (float, np.floating, np.bool_)) else ""
     if isinstance(x, TensorBase):
         name = x.array.dtype.name
     if name in KINDS:

@@ -314,7 +314,7 @@ def matmul(a: Value, b: Value) -> Value:
     if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
         return product(a, b, "bmm")
     for x in (a, b):
-        if not isinstance(x, (TensorBase, np.ndarray, np.generic)):
+        if not isinstance(x, (TensorBase, np.ndarray)):
             return NotImplemented
     na: int = a.ndim
     nb: int = b.ndim

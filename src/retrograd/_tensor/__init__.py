@@ -231,7 +231,7 @@ class Tensor(Methods):
             raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {dtypes.typename(dim)}")
         if not self.array.ndim:
             raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
-        return self.array.shape[dim_of(dim, self.array.ndim)]
+        return self.array.shape[dim_of(int(dim), self.array.ndim)]
 
     @property
     def dtype(self) -> dtypes.dtype:
