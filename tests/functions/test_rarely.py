@@ -102,6 +102,27 @@ def test_branches_and_loops_run_as_python_runs_them() -> None:
         torch.cond(torch.ones(2) > 0, lambda: 1, lambda: 2)
 
 
+@pytest.mark.parametrize(("body", "why"), [
+    (lambda i, x: x * 2, r"same number of outputs but got lhs:\[Tensor\(size=\(2,\), dtype=torch.float32\)\]"),
+    (lambda i, x: None, r"same number of outputs but got lhs:\[NoneType\]"),
+    (lambda i, x: (i + 1, x.repeat(2)), r"same metadata but found:\npair\[1\] differ: Tensor\(size=\(4,\)"),
+    (lambda i, x: (i + 1.0, x), r"same metadata but found:\npair\[0\] differ: Tensor\(.*dtype=torch.float32\) vs .*int64"),
+    (lambda i, x: (i + 1, 3), r"same metadata but found:\npair\[1\] differ: int vs Tensor")])
+def test_a_loop_whose_body_returns_other_kinds_is_refused(body: Any, why: str) -> None:
+    with pytest.raises(RuntimeError, match=f"Expected body_fn_output and carried_inputs to have {why}"):
+        torch.while_loop(lambda i, x: i < 3, body, (torch.tensor(0), torch.ones(2)))
+
+
+def test_a_loop_gives_what_its_body_returned_and_asks_for_a_bool() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert torch.while_loop(lambda x: x.sum() < 9, lambda x: x * 2, (x,)).tolist() == [4, 8]
+    assert isinstance(torch.while_loop(lambda i: i < 3, lambda i: [i + 1], (0,)), list)
+    assert torch.while_loop(lambda x: False, lambda x: x * 2, (x,)) == (x,)
+    for found in (1, x.sum(), x < 2, (x < 2)[:1]):
+        with pytest.raises(RuntimeError, match="Expected cond_fn to return a scalar tensor or a bool"):
+            torch.while_loop(lambda x, found=found: found, lambda x: x * 2, (x,))
+
+
 def test_a_tensor_in_a_file_writes_there_when_shared(tmp_path: Path) -> None:
     path = str(tmp_path / "numbers")
     shared = torch.from_file(path, shared=True, size=4, dtype=torch.float64)

@@ -186,13 +186,39 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
-    """body_fn(*values) again and again while cond_fn(*values); values begin as carried_inputs."""
+    """body_fn(*values) again and again while cond_fn(*values), a bool; values begin as carried_inputs and keep their kinds."""
     if not callable(cond_fn) or not callable(body_fn):
         raise RuntimeError("Expect cond_fn and body_fn to be callable.")
-    values = tuple(carried_inputs)
-    while cond_fn(*values):
-        values = tuple(body_fn(*values))
-    return values
+    out = values = tuple(carried_inputs)
+    while _goes_on(cond_fn(*values)):
+        out = body_fn(*values)
+        before, values = values, tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        _check_carried(values, before)
+    return out
+
+
+def _goes_on(value: Any) -> bool:
+    scalar = isinstance(value, TensorBase) and value.array.ndim == 0 and value.array.dtype.kind == "b"
+    if not scalar and not isinstance(value, bool):
+        raise RuntimeError(f"Expected cond_fn to return a scalar tensor or a bool but got {_kind(value)}.")
+    return bool(value)
+
+
+def _check_carried(found: tuple[Any, ...], before: tuple[Any, ...]) -> None:
+    """RuntimeError where body_fn returned other kinds of values than it took."""
+    wanted = "Expected body_fn_output and carried_inputs to have same"
+    if len(found) != len(before):
+        raise RuntimeError(f"{wanted} number of outputs but got lhs:[{', '.join(map(_kind, found))}] and "
+                           f"rhs:[{', '.join(map(_kind, before))}]")
+    for i, (y, x) in enumerate(zip(found, before)):
+        if _kind(y) != _kind(x):
+            raise RuntimeError(f"{wanted} metadata but found:\npair[{i}] differ: {_kind(y)} vs {_kind(x)}")
+
+
+def _kind(value: Any) -> str:
+    if not isinstance(value, TensorBase):
+        return type(value).__name__
+    return f"Tensor(size={tuple(value.array.shape)}, dtype={dtypes.of(value.array.dtype)})"
 
 
 GONE = "This function was deprecated since version 1.9 and is now removed."
