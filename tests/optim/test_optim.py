@@ -430,6 +430,26 @@ def test_steps_in_half_precision_round_where_pytorchs_do(cls: Any) -> None:
 # ---- hooks ----
 
 
+@pytest.mark.parametrize("cls", ALL)
+def test_an_expanded_parameter_is_refused_before_anything_changes(cls: Any) -> None:
+    p = torch.ones(1, 3).expand(2, 3).requires_grad_()
+    p.grad = torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+        cls([p]).step()
+    assert p.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("cls", [O.Adam, O.AdamW, O.NAdam, O.RAdam, O.Adamax, O.Adafactor])
+def test_state_of_another_dtype_is_refused(cls: Any) -> None:
+    p = torch.ones(2, requires_grad=True)
+    p.grad = torch.ones(2)
+    optimizer = cls([p])
+    optimizer.step()
+    optimizer.state[p] = {k: v.double() if v.dim() else v for k, v in optimizer.state[p].items()}
+    with pytest.raises(RuntimeError, match="expected dtype double for `end` but got dtype float"):
+        optimizer.step()
+
+
 def test_hooks_may_remove_themselves() -> None:
     p = torch.ones(1, requires_grad=True)
     p.grad = torch.ones(1)

@@ -109,10 +109,10 @@ class Adam(Optimizer):
             m, v = state["exp_avg"], state["exp_avg_sq"]
             top = state["max_exp_avg_sq"] if amsgrad else None
             n = count(state)
+            g = descent(p, maximize, 0 if decoupled else decay)
             if decoupled and decay != 0:
                 p.array *= 1 - lr * decay
                 bump(p)
-            g = descent(p, maximize, 0 if decoupled else decay)
             t = np.empty_like(p.array, subok=False)
             average(m, g, 1 - beta1, t)
             average_squares(v, g, beta2, t)

@@ -71,10 +71,10 @@ class NAdam(Optimizer):
                 state["exp_avg"] = zeros(p)
                 state["exp_avg_sq"] = zeros(p)
             n = count(state)
+            g = descent(p, group["maximize"], 0 if decoupled else decay)
             if decoupled and decay != 0:
                 p.array *= 1 - lr * decay
                 bump(p)
-            g = descent(p, group["maximize"], 0 if decoupled else decay)
             mu = beta1 * (1.0 - 0.5 * 0.96 ** (n * psi))
             ahead = beta1 * (1.0 - 0.5 * 0.96 ** ((n + 1) * psi))
             product = state["mu_product"]

@@ -20,6 +20,7 @@ from .._engine import names
 from .._engine.modes import hush, modes, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
+from .._engine.views import check_repeated, repeats
 from .._engine.warn import warn
 from .._functions.complexes import view_as_complex, view_as_real
 from .._tensor.dtypes import float32, get_default_dtype
@@ -514,6 +515,8 @@ def count(state: Options) -> float:
 def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
     """The array to go down along: the gradient or its negative, plus weight_decay * p.  Not to be written to."""
     g = p.grad.array
+    if repeats(p.array):
+        check_repeated(None)
     if g.shape != p.array.shape:                # p.data was replaced by something else
         check_broadcast(p.array, g)
         both = list(np.broadcast_shapes(p.array.shape, g.shape))
@@ -530,7 +533,7 @@ def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
 def average(mean: Any, g: Any, weight: float, t: Any) -> None:
     """Move the tensor `mean` towards g by `weight` of the distance; t is scratch."""
     m = mean.array
-    if m.dtype.itemsize == 2:
+    if m.dtype.itemsize == 2 or m.dtype != g.dtype:
         return lerp(mean, g, weight)
     np.subtract(g, m, out=t)
     t *= weight
@@ -553,6 +556,9 @@ def average_squares(mean: Any, g: Any, beta: float, t: Any) -> None:
 
 def lerp(mean: Any, g: Any, weight: float) -> None:
     """mean.lerp_(g, weight): `average` for weights of any size, with g itself at weight 1."""
+    if mean.array.dtype != g.dtype:
+        kinds = [names.SCALAR[a.dtype.name].lower() for a in (mean.array, g)]
+        raise RuntimeError(f"expected dtype {kinds[0]} for `end` but got dtype {kinds[1]}")
     mean.array[...] = mixed(mean.array, g, weight)
     bump(mean)
 

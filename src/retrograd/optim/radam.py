@@ -67,10 +67,10 @@ class RAdam(Optimizer):
                 state["exp_avg"] = zeros(p)
                 state["exp_avg_sq"] = zeros(p)
             n = count(state)
+            g = descent(p, group["maximize"], 0 if decoupled else decay)
             if decoupled and decay != 0:
                 p.array *= 1 - lr * decay
                 bump(p)
-            g = descent(p, group["maximize"], 0 if decoupled else decay)
             m, v = state["exp_avg"], state["exp_avg_sq"]
             t = np.empty_like(p.array, subok=False)
             average(m, g, 1 - beta1, t)
