@@ -1,6 +1,8 @@
 """What cannot be answered is refused, or named in the coverage report; never a wrong number."""
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +172,26 @@ def test_entered_twice(torch: Any) -> None:
     model = two(torch)
     with capture(model) as cap, pytest.raises(CaptureError, match="already entered"):
         cap.__enter__()
+
+
+def test_left_without_having_been_entered(torch: Any) -> None:
+    cap = capture(two(torch))
+    with pytest.raises(CaptureError, match="capture: not entered"):
+        cap.__exit__(None, None, None)
+    with cap:
+        pass
+    with pytest.raises(CaptureError, match="capture: not entered"):
+        cap.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_follows_a_model_is_not_copied(torch: Any, duplicate: Any, tmp_path: Path) -> None:
+    model = two(torch)
+    for tool in (capture(model), microscope.record(model), microscope.watch(model), microscope.memory(model),
+                 microscope.flight(model, path=tmp_path)):
+        name = type(tool).__name__.lower()
+        with pytest.raises(TypeError, match=f"^{name}: it belongs to its model and to this process and can be neither copied"):
+            duplicate(tool)
 
 
 def test_an_error_in_the_block_leaves_nothing_behind(torch: Any) -> None:

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from ..arguments import FilePath, checked
+from ..errors import tied
 from ..listen import engine_of_module
 from ..plain_text import escaped, few, table
 from ..rounds import Rounds
@@ -86,6 +87,8 @@ class Watch:
     """
 
     _arrays: list[Any] = []                     # of the gradients that a step begins with, where they are asked for
+
+    __reduce_ex__ = tied
 
     def __init__(self, model: Any, engine: Any, every: int, limit: int, window: int, log: Any,
                  histograms: Histograms | None, successive: Successive | None, scaler: Any) -> None:

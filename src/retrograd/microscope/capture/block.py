@@ -100,6 +100,8 @@ class Block(Calls):
         inside.append(self)
 
     def _leave(self, *error: Any) -> None:
+        if not self.entered:
+            raise CaptureError("capture: not entered, so nothing to leave; write `with microscope.capture(model) as cap:`")
         self._heard.__exit__(*error)
         self.entered = False
         inside.remove(self)

@@ -13,7 +13,7 @@ from operator import index
 from typing import Any
 
 from ..arguments import checked
-from ..errors import CaptureError
+from ..errors import CaptureError, tied
 from ..listen import Engine, engine_of
 from .block import Block, forget
 from .pending import drain
@@ -45,6 +45,8 @@ class Capture(Block):
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
+
+    __reduce_ex__ = tied
 
     def __init__(
         self, model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,

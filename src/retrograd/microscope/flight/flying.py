@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 from ..answers.trouble import trouble
 from ..arguments import FilePath, checked
+from ..errors import tied
 from ..listen import engine_of_module
 from ..page.write import write_page
 from ..plain_text import escaped
@@ -74,6 +75,8 @@ class Flight:
     losses    of the last passes
     reports   a sentence about each file written, with the reason
     """
+
+    __reduce_ex__ = tied
 
     def __init__(self, model: Any, engine: Any, optimizers: tuple[Any, ...], keep: int, path: Any, spike: float | None,
                  signal: int | None) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .._own_hook import OwnHook
 from ..arguments import checked
-from ..errors import CaptureError
+from ..errors import CaptureError, tied
 from ..listen import Engine, engine_of_module
 from ..listen.engine import GETTER
 from ..listen.sites import Sites, caller
@@ -70,6 +70,8 @@ class Memory:
     calls      of the model
     allocated  {device: bytes}: the most that the allocator of each CUDA device of the model handed out, temporaries included
     """
+
+    __reduce_ex__ = tied
 
     def __init__(self, model: Any, engine: Engine) -> None:
         self.model, self.engine = model, engine

@@ -13,6 +13,7 @@ from weakref import ref
 
 from .._hooked import Hooked
 from ..arguments import checked
+from ..errors import tied
 from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
@@ -73,6 +74,8 @@ def record(
 
 class Recorder(Names):
     """The context that record() makes; `with` gives the Recording."""
+
+    __reduce_ex__ = tied
 
     def __init__(self, models: tuple[Any, ...], ops: bool, nodes: bool, norms: bool, values: str | None, limit: int,
                  max_bytes: int, engine: str | None, replay: bool) -> None:
