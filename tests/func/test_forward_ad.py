@@ -195,3 +195,15 @@ def test_gradcheck_leaves_the_global_generator_where_pytorch_leaves_it(dtype: st
         assert torch.autograd.gradcheck(lambda v: v * v, (x,), check_forward_ad=True, fast_mode=fast)
         following.append(torch.rand(1).item())
     assert following[0] == following[1]
+
+
+@both
+def test_integers_have_no_tangents(torch: Any) -> None:
+    func, x, i = torch.func, torch.ones(2), torch.tensor([1, 2])
+    for run in (func.jacfwd(torch.sin), func.hessian(lambda x: (x * 2.0).sum()), lambda i: func.jvp(torch.sin, (i,), (x,)),
+                lambda i: func.linearize(torch.sin, i), func.vmap(func.jacfwd(torch.sin)),
+                lambda i: func.jacfwd(torch.mul, argnums=(0, 1))(x, i)):
+        with pytest.raises(ValueError, match="Expected primal to be floating point or complex, but got: torch.int64"):
+            run(i)
+    with pytest.raises(ValueError, match="Expected tangent to be floating point or complex, but got: torch.int64"):
+        func.jvp(torch.sin, (x,), (i,))

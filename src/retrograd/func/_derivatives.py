@@ -24,6 +24,7 @@ from .._engine.scopes import Recording, Transformed
 from .._engine.tensor import TensorBase, born, shared_version, sink_of, wants_grad, wrap
 from .._functions import cat, ones_like, zeros_like
 from .._rules.shape import AliasBackward0
+from .._tensor import dtypes
 from ..autograd import grad as _grad
 from ..autograd.function import FORWARD, PUSHING, Function, tangent
 from ..autograd.grad_mode import is_grad_enabled
@@ -217,6 +218,13 @@ def refuse_complex(name: str, values: Any, role: str) -> None:
     for i, x in enumerate(flatten(values)[0]):
         if isinstance(x, TensorBase) and x.array.dtype.kind == "c":
             raise RuntimeError(f"{name}: Expected all {role} to be real but received complex tensor at flattened input idx: {i}")
+
+
+def check_real(what: str, values: list[Any]) -> None:
+    """ValueError for integers and bools."""
+    for x in values:
+        if isinstance(x, TensorBase) and x.array.dtype.kind not in "fcV":
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {dtypes.of(x.array.dtype)}")
 
 
 class _Recording(Recording):
@@ -416,6 +424,8 @@ class _Call:
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
             values, self.in_spec = flatten(tuple(args[i] for i in chosen))
             with aside():
+                if name == JVP:
+                    check_real("primal", values)
                 self.inputs = [self.level.alias(x) for x in values]
                 given = [_free(x) for x in self.inputs] if name == JVP else self.inputs
                 aliases = dict(zip(chosen, unflatten(self.level.all_raised(given), self.in_spec)))
@@ -660,6 +670,7 @@ def _check_tangents(primals: Any, tangents: Any) -> None:
         for x in found:
             if not isinstance(x, TensorBase):
                 raise RuntimeError(f"{JVP}: Expected {which} to only contain Tensors, got {type(x)}")
+        check_real(which[:-1], found)
     for x, v in zip(flat, vectors):
         if x.shape != v.shape:
             raise RuntimeError(
