@@ -77,6 +77,7 @@ from ._missing.dtypes import *  # noqa: F403
 from .random import (
     Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
+    thread_safe_generator as thread_safe_generator,
 )
 if _t.TYPE_CHECKING:
     from ._typing.functions import *  # noqa: F403

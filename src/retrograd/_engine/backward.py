@@ -10,6 +10,7 @@ from . import anomaly, deep, hooks, promote
 from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
 from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, name_of
 from .tensor import AccumulateGrad
+from .warn import instead
 
 DEEP: Final = 30        # passes inside passes before the next goes to a thread of its own: see deep.py
 FLOOR: Final = 4        # entries at the bottom of a stack that never leave: a list that runs empty frees its memory
@@ -153,9 +154,9 @@ def loop(task: Task) -> None:
     except ValueError as error:
         if node is None or not own_code(error):
             raise
-        raise RuntimeError(
+        raise instead(RuntimeError(
             f"{in_words(str(error))}\nFunction {name_of(node)} got an invalid gradient. Did the shape of what it made change "
-            "without its knowing, in place under no_grad or by .data?") from None
+            "without its knowing, in place under no_grad or by .data?")) from None
 
 
 def in_words(text: str) -> str:

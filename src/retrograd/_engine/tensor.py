@@ -12,6 +12,7 @@ from .dispatch import FIRST, PARSED, PYTHON, alone, ask, foreign, func_of, opera
 from .mirror import Mirror, reflect
 from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
+from .warn import instead
 
 takes: Final[Any] = _kernels.takes
 LAST: Final = 9223372036854775807           # sequence number of AccumulateGrad: runs as soon as it is ready
@@ -615,8 +616,8 @@ class AccumulateGrad(Node):
             try:
                 numpy.copyto(fresh, array)
             except ValueError:                                  # .data got another shape since
-                raise RuntimeError(
-                    f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}") from None
+                raise instead(RuntimeError(
+                    f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}")) from None
             array = fresh
             edited = True
         out = wrap(array)

@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, in every build."""
+"""Warnings that point at the user's line and errors that show no other, in every build."""
 from __future__ import annotations
 
 import sys
@@ -13,6 +13,12 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__package__")).partition(".")[0] == "retrograd":
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)
+
+
+def instead(error: BaseException) -> BaseException:
+    """error, to be raised in place of the one that is handled: compiled code does not know `raise ... from None`."""
+    error.__suppress_context__ = True
+    return error
 
 
 class Said:

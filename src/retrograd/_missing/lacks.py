@@ -6,6 +6,7 @@ from functools import lru_cache
 
 # word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
+    "unsigned": ("its result is of torch.uint64, and there are tensors of unsigned dtypes for uint8 only", "hash_tensor"),
     "complex": ("complex tensors have no storages, and complex32 is missing", r"""
         chalf|view_as_(complex|real)_copy|Complex\w+"""),
     "sparse": ("sparse tensors are not supported yet", r"""
@@ -87,7 +88,7 @@ LACKS = {
         torch\.(masked|nn\.attention|nn\.modules)\..+|
         torch\.serialization\.\w+|torch\.utils\.tensorboard\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|to_padded_tensor|resize(_as)?|
-        make_tensor|register_autocast|windows|rearrange|debug_unwrap|hash_tensor|enforce_grad_layout_policy"""),
+        make_tensor|register_autocast|windows|rearrange|debug_unwrap|enforce_grad_layout_policy"""),
 }
 
 @lru_cache(1)

@@ -11,6 +11,7 @@ from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
 from .._engine.op import A, B, Binary, Unary, Y, foreign, is_complex, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
+from .._engine.warn import instead
 from .._kernels import kernel
 from . import by_parts
 from .packed import packed
@@ -640,8 +641,8 @@ def pow(a: Value, b: Value) -> Value:
     except promote.Foreign:
         if hasattr(b, "__rpow__") or hasattr(type(b), "__torch_function__"):
             return NotImplemented
-        raise TypeError(                        # compiled, the operator would name itself `**`, not `** or pow()`
-            f"unsupported operand type(s) for ** or pow(): '{type(a).__name__}' and '{type(b).__name__}'") from None
+        raise instead(TypeError(                        # compiled, the operator would name itself `**`, not `** or pow()`
+            f"unsupported operand type(s) for ** or pow(): '{type(a).__name__}' and '{type(b).__name__}'")) from None
     return PowBackward1().run(a, b)
 
 

@@ -17,6 +17,7 @@ from .._engine.nary import Many
 from .._engine.node import Array, Value
 from .._engine.op import Product, Unary, is_complex
 from .._engine.tensor import TensorBase
+from .._engine.warn import instead
 from .._kernels import kernel
 from . import cast, choose, complexes, join, linalg, reduce, shape, slices
 from .linalg import matmul
@@ -67,9 +68,9 @@ class LinalgInvExBackward0(Unary):
         try:
             return np.linalg.inv(x)
         except LinAlgError:
-            raise singular(
+            raise instead(singular(
                 "linalg.inv", x, "The diagonal element {} is zero, the inversion could not be completed because the "
-                "input matrix is singular.") from None
+                "input matrix is singular.")) from None
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         yt = shape.mT(y)
@@ -128,8 +129,8 @@ class LinalgSolveExBackward0(Product):
         try:
             y = np.linalg.solve(a, b)
         except LinAlgError:
-            raise singular(
-                "torch.linalg.solve", a, "The solver failed because the input matrix is singular.") from None
+            raise instead(singular(
+                "torch.linalg.solve", a, "The solver failed because the input matrix is singular.")) from None
         if not self.left:
             y = y.swapaxes(-1, -2)
         return y[..., 0] if self.vector else y
@@ -489,7 +490,7 @@ class LinalgSvdBackward0(Many):
         try:
             u, s, v = np.linalg.svd(x, self.full)
         except LinAlgError:
-            raise not_converged(self.op) from None
+            raise instead(not_converged(self.op)) from None
         self.count = s.shape[-1]
         return [u, s, v]
 
@@ -591,9 +592,9 @@ class LinalgEighBackward0(Many):
         try:
             s, v = np.linalg.eigh(x, "L" if self.lower else "U")
         except LinAlgError:
-            raise _LinAlgError(
+            raise instead(_LinAlgError(
                 "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
-                "too many repeated eigenvalues.") from None
+                "too many repeated eigenvalues.")) from None
         return [s, v]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:

@@ -17,7 +17,7 @@ from .._engine.op import edge, recording, shown, watch
 from .._engine.region import address
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import guard, separate
-from .._engine.warn import warn, warn_discarded
+from .._engine.warn import instead, warn, warn_discarded
 from .._kernels import kernel
 
 np: Final[Any] = numpy
@@ -377,8 +377,8 @@ def whole(x: Any) -> int:
     try:
         n: int = as_index(x)
     except TypeError:
-        raise TypeError(
-            "slice indices must be integers or None or have an __index__ method") from None
+        raise instead(TypeError(
+            "slice indices must be integers or None or have an __index__ method")) from None
     return n
 
 
@@ -539,13 +539,13 @@ def sequence(items: Any) -> Array:
     try:
         array = np.array([i.array if isinstance(i, TensorBase) else i for i in items])
     except ValueError:
-        raise ragged(items, 0) or ValueError("not a sequence") from None
+        raise instead(ragged(items, 0) or ValueError("not a sequence")) from None
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     try:
         return array if array.dtype.kind == "b" else array.astype(np.int64)
     except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
+        raise instead(ValueError("Overflow when unpacking long long")) from None
 
 
 def ragged(items: Any, dim: int) -> Any:
@@ -599,9 +599,9 @@ def bounded(where: Any, sizes: Shape, value: Any = None, dtype: Any = None) -> A
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
-            raise IndexError(
+            raise instead(IndexError(
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
-                + ", ".join([str(list(s)) for s in shapes])) from None
+                + ", ".join([str(list(s)) for s in shapes]))) from None
     return within(where, sizes, shapes, value, dtype) if bad else where
 
 

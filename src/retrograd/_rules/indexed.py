@@ -8,6 +8,7 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, Written
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import instead
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -160,7 +161,7 @@ class IndexPutBackward0(Written):
             else:
                 out[where] = b
         except (ValueError, TypeError):
-            raise mismatch(b.shape, out[where].shape) from None
+            raise instead(mismatch(b.shape, out[where].shape)) from None
         return out
 
     def overlapped(self) -> Optional[str]:

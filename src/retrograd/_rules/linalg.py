@@ -12,6 +12,7 @@ from .._engine import names
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Binary, Product
 from .._engine.tensor import TensorBase, wants_grad
+from .._engine.warn import instead
 from .._kernels import kernel
 from .inert_inputs import tied
 from .packed import packed
@@ -77,7 +78,7 @@ def expand_to(x: Array, to: Shape, scale: Any) -> Array:
     try:
         np.broadcast_to(x, to)
     except ValueError:
-        raise index.expand_error(to, x.shape, names.SHOWN[x.dtype.name]) from None
+        raise instead(index.expand_error(to, x.shape, names.SHOWN[x.dtype.name])) from None
     return x if scale == 1 else x * np.asarray(scale).astype(x.dtype)
 
 
