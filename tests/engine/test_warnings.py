@@ -1,6 +1,9 @@
 """Warnings point at the line that calls, however many frames of ours lie between."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import retrograd as torch
@@ -38,3 +41,12 @@ def test_a_warning_points_at_the_line_that_calls(call: str) -> None:
     finally:
         torch.set_warn_always(False)
     assert {(each.filename, each.lineno) for each in caught} == {("a program of the user's", 7)}
+
+
+@pytest.mark.parametrize("run", [
+    lambda: torch.ones(3) ** object(), lambda: torch.ones(3)["a":], lambda: torch.linalg.inv(torch.zeros(2, 2)),
+    lambda: torch.ones(3)[torch.tensor([0, 1]), torch.tensor([0, 1, 2])]])
+def test_an_error_in_pytorchs_words_does_not_show_the_one_in_pythons(run: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, IndexError, RuntimeError)) as caught:
+        run()
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
