@@ -18,7 +18,7 @@ from benchmarks.table import number
 GROUPS = {
     "chain": "A chain of small operations, per operation", "mlp": "Perceptrons, one training step",
     "nets": "Networks, one training step", "transformer": "A transformer block, forward and backward",
-    "steps": "Optimisers, one step", "hooks": "Hooks, each", "modules": "Module calls, each",
+    "steps": "Optimizers, one step", "hooks": "Hooks, each", "modules": "Module calls, each",
     "double": "Backward through backward", "per sample": "torch.func over samples", "science": "Gradients in a computation",
 }  # fmt: skip
 COLOURS = {"retrograd": "#b2182b", "torch": "#2166ac", "numpy": "#666666", "jax": "#1b7837", "autograd": "#e08214",

@@ -4,7 +4,7 @@
 
 A Linear's weight.grad is the outer product of delta, the gradient of its output, with a, its input. A forward hook
 captures a, a full backward hook delta; after every step their product is compared with weight.grad. Halfway, the run is
-saved, loaded into a new model and a new optimiser, and continued. With FILE, a checkpoint is written after every epoch;
+saved, loaded into a new model and a new optimizer, and continued. With FILE, a checkpoint is written after every epoch;
 if FILE exists, training resumes from it.
 
 Every fifth digit is held out. Weights and batches come from NumPy, so replacing the retrograd import below with
@@ -73,7 +73,7 @@ class Factors:
 
 
 class Run:
-    """A model, its optimiser, and how far they are."""
+    """A model, its optimizer, and how far they are."""
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -201,7 +201,7 @@ def main(argv: list[str] | None = None) -> int:
     took = time.perf_counter() - start
     print(f"held-out accuracy {state.rpartition(' ')[2]} ({run.epoch - first} epochs in {took:.1f} s)")
     if run.epoch - first > 1:
-        print("saved halfway, loaded into a new model and optimiser (equal scores), resumed")
+        print("saved halfway, loaded into a new model and optimizer (equal scores), resumed")
     console.print(table_of(run.factors))
     worst = max(max(step.values()) for step in run.factors.errors)
     if not worst <= CLOSE:

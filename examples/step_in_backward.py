@@ -1,4 +1,4 @@
-"""An optimiser inside the backward pass: each parameter is updated and its gradient freed as soon as it is ready."""
+"""An optimizer inside the backward pass: each parameter is updated and its gradient freed as soon as it is ready."""
 
 import numpy as np
 

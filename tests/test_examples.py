@@ -108,7 +108,7 @@ def test_digits_learns_in_six_epochs() -> None:
 def test_digits_reaches_its_accuracy() -> None:
     done = run(EXAMPLES / "digits.py")
     assert accuracy(done) > 96
-    assert "saved halfway, loaded into a new model and optimiser (equal scores), resumed\n" in done.stdout
+    assert "saved halfway, loaded into a new model and optimizer (equal scores), resumed\n" in done.stdout
     assert done.stdout.endswith("weight.grad is delta'a in each of 1350 steps, to 1e-06\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -597,6 +598,17 @@ def test_a_pass_that_is_refused_is_recorded(torch: Any, cut: Any, code: str, how
     with record(m) as rec:
         m(torch.randn(2, 4)).sum().backward()
     assert again.requires_grad and rec.why_none("weight").code == "has_grad"
+
+
+@both
+def test_what_a_full_backward_hook_puts_around_a_module_is_not_named(torch: Any) -> None:
+    m, aside = layer(torch, 4, 4), layer(torch, 4, 4)
+    aside.register_full_backward_hook(nothing)
+    with record(m, aside) as rec:
+        aside(m(torch.randn(2, 4)))
+        m(torch.randn(2, 4)).sum().backward()
+    cause = rec.why_none(aside.weight)
+    assert cause.code == "not_in_loss" and re.search(r"\(last by (addmm|linear), .*test_why", cause.text)
 
 
 @both

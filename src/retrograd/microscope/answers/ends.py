@@ -37,11 +37,8 @@ class Ends:
         return self.first(e for e in self.ops if e.number in self.leading and (cuts(e) or self.passes_none_on(e)))
 
     def passes_none_on(self, e: Event) -> bool:
-        """Of its results, are those on the way leaves or indices?  As of torch.tensor(t, requires_grad=True) or topk().
-
-        Not view_as: in a Function of PyTorch's that returns its input, the view is a leaf until the Function's node is its own.
-        """
-        return bool(e.flags & WANTED) and not e.flags & INPLACE and e.name != "view_as" and all(
+        """Of its results, are those on the way leaves or indices?  As of torch.tensor(t, requires_grad=True) or topk()."""
+        return bool(e.flags & WANTED) and not e.flags & INPLACE and not boundary(e) and all(
             self.rec.tensor_rows[o][2] & 3 != 2 and o not in e.inputs for o in self.link.goes_on(e.number) if o in self.before)
 
     @cached_property
@@ -56,8 +53,8 @@ class Ends:
 
     @cached_property
     def last(self) -> First:
-        """The last of all."""
-        return self.first(reversed(self.ops))
+        """The last of all; a boundary only where there is nothing else."""
+        return self.first(sorted(reversed(self.ops), key=boundary))
 
     @cached_property
     def fates(self) -> dict[int, bool | None]:
@@ -104,6 +101,11 @@ def ends_of(rec: Recording, roots: tuple[int, ...]) -> Ends:
 
 def switched_off(e: Event) -> bool:
     return not e.flags & GRAD or bool(e.flags & INFERENCE)
+
+
+def boundary(e: Event) -> bool:
+    """Was it put around a module by a full backward hook?  PyTorch's is a view, a leaf until it has its Function's node."""
+    return e.name == "backward_hook_function" or (e.name == "view_as" and bool(e.flags & WANTS) and switched_off(e))
 
 
 def cuts(e: Event) -> bool:

@@ -247,7 +247,8 @@ class Curvature:
                 for name, part, shape, p in zip(self.names, parts, self.shapes, like)}
 
     def __repr__(self) -> str:
-        return f"Curvature({self.size} weights in {len(self.names)} parameters, {len(self._graphs.data)} batches)"
+        batches = len(self._graphs.data)
+        return f"Curvature({self.size} weights in {len(self.names)} parameters, {batches} batch{'es' if batches > 1 else ''})"
 
 
 def at_least_one(asked: str, what: str, count: int) -> None:
