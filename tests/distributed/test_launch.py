@@ -342,6 +342,6 @@ def test_torchrun_starts_no_more_ranks_than_launch(capsys: pytest.CaptureFixture
 
 
 def test_what_cannot_be_launched_is_said() -> None:
-    assert "argument -n: there are no 0 ranks" in launched("-n", "0", "x.py", status=2).stderr
+    assert "argument -n: must be at least 1, got 0" in launched("-n", "0", "x.py", status=2).stderr
     assert "launch: name a script" in launched("-n", "2", status=2).stderr
     assert "cannot open 'nowhere.py'" in launched("-n", "2", "nowhere.py", status=None).stderr

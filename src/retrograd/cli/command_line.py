@@ -217,7 +217,7 @@ def launched(n: int, program: list[str], options: str) -> int:
     from .launch import CannotLaunch, launch
 
     if not program or n < 1:
-        parser().error("launch: name a script" if not program else f"argument -n: there are no {n} ranks")
+        parser().error("launch: name a script" if not program else f"argument -n: must be at least 1, got {n}")
     try:
         return launch(n, program, shlex.split(options))
     except CannotLaunch as error:

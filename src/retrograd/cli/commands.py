@@ -172,7 +172,7 @@ def compare(found: Any) -> int:
     if found.output is not None and (other is None or os.path.splitext(found.output)[1] not in ENDINGS[:2]):
         raise Refused("compare: -o FILE.html is the page of two recordings: retrograd compare a.trace b.trace -o page.html")
     if other is not None and not is_recording(other):
-        raise Refused(f"compare: '{other}' is no recording; write one with: retrograd trace -o run.trace {other}")
+        raise Refused(f"compare: '{other}' is not a recording; write one with: retrograd trace -o run.trace {other}")
     rec = recording(found)
     if other is not None:
         return beside(rec, load(other), steps, found.output)
@@ -257,7 +257,7 @@ def lint(found: Any) -> int:
         if len(found.files) > 1 or os.path.isdir(found.files[0]):
             raise Refused("lint --run: one file at a time")
         if found.files[0].endswith(".ipynb"):
-            raise Refused("lint --run: notebooks cannot be run; save it as a script")
+            raise Refused("lint --run: notebooks cannot be run; save this one as a script")
         given = {os.path.realpath(found.files[0]): found.files[0]}
         rec, status = ran or recorded(found.files[0], found.arguments, found.torch)
         for p in lint_recording(rec):                   # the script named as it was given, what lies below us relatively

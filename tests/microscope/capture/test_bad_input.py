@@ -209,9 +209,9 @@ def test_an_error_in_the_block_leaves_nothing_behind(torch: Any) -> None:
 
 def test_arguments_out_of_range(torch: Any) -> None:
     model = two(torch)
-    with pytest.raises(ValueError, match="check is"):
+    with pytest.raises(ValueError, match="check must be"):
         capture(model, check="sometimes")
-    with pytest.raises(ValueError, match="calls is"):
+    with pytest.raises(ValueError, match="calls must be"):
         capture(model, calls="both")
     with capture(model) as cap:
         model(torch.randn(3, 4)).sum().backward()

@@ -91,7 +91,7 @@ def test_a_loss_that_is_not_the_batchs_is_refused(torch: Any) -> None:
         cap.fill(means, x[:4])
     with pytest.raises(ValueError, match="how is 'loop' or 'vmap'"):
         cap.fill(means, x, how="once")
-    with pytest.raises(ValueError, match="reduction is 'sum' or 'mean'"):
+    with pytest.raises(ValueError, match="reduction must be 'sum' or 'mean'"):
         cap.fill(means, x, reduction="none")
     assert str(cap.coverage()) == before
 

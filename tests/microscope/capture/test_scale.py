@@ -619,7 +619,7 @@ def test_a_loss_reduced_in_an_unknown_way_is_not_undone(torch: Any, loss: Any) -
 
 def test_scale_of_another_kind_is_refused(torch: Any) -> None:
     cap = captured(torch, model_of(torch), torch.randn(6, 4))
-    with pytest.raises(ValueError, match="scale is None"):
+    with pytest.raises(ValueError, match="scale must be None"):
         cap.grads(scale="mean")
 
 

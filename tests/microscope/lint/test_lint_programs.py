@@ -355,8 +355,8 @@ def test_notebooks(tmp_path: Path) -> None:
     done = command("a.ipynb", cwd=tmp_path)
     assert done.returncode == 1 and done.stdout.startswith(b"a.ipynb, cell 4:2: RG101"), done
     assert b"1 problem\n" in done.stdout
-    for text, says in ((notebook("def f(:"), "cell 2, line 1: invalid syntax"), ("{}", "no notebook"), ("[", "no notebook"),
-                       ('{"cells": 3}', "no notebook")):
+    for text, says in ((notebook("def f(:"), "cell 2, line 1: invalid syntax"), ("{}", "not a notebook"), ("[", "not a notebook"),
+                       ('{"cells": 3}', "not a notebook")):
         (tmp_path / "b.ipynb").write_text(text)
         done = command("b.ipynb", cwd=tmp_path)
         assert done.returncode == 2 and says.encode() in done.stderr and b"Traceback" not in done.stderr, done

@@ -58,7 +58,7 @@ class Beside:
 
     @property
     def backward(self) -> bool:
-        """Of a backward pass?"""
+        """Is it part of a backward pass?"""
         return self.kind in ("node", "gradient")
 
     @escaped

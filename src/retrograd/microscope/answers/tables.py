@@ -43,7 +43,7 @@ def to_pandas(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any
 def to_arrow(found: Recording | Coverage | Ledger | Watch | FactorStore) -> Any:
     """A pyarrow.Table.  ImportError without pyarrow.
 
-    found          what becomes rows:
+    found          a result of the microscope, which becomes rows:
     Recording      a row per event: what, where, t and dt in ns, norm of its result (ops: of their outputs; nodes: of the
                    gradients of their inputs; accumulations: of the gradient that arrived), null if not measured
     Ledger         a row per term

@@ -80,7 +80,7 @@ def watchdog(seconds: float = 30.0, every: float = 1.0, folder: FilePath | None 
     folder   a folder that all ranks can read; by default one on this machine
     on       called with a Verdict, instead of writing to stderr
 
-    ValueError in a process that is no rank.
+    ValueError in a process that is not a rank.
     """
     return Watchdog(seconds, every, folder, on)
 

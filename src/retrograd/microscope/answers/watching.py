@@ -354,7 +354,7 @@ class Watch:
             writer.writerows(self.rows)
 
     def to_tensorboard(self, writer: Any) -> None:
-        """Call writer.add_scalar("grad_norm/0.weight", value, step) for every number, as of TensorBoard's SummaryWriter."""
+        """Call writer.add_scalar("grad_norm/0.weight", value, step) for every number; writer: TensorBoard's SummaryWriter."""
         if not hasattr(writer, "add_scalar"):
             raise TypeError(f"to_tensorboard: writer must be a SummaryWriter, got {type(writer).__name__}")
         for row in self.rows:

@@ -508,8 +508,8 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
 
     handle   what register_*hook returned
     rec      a Recording
-    Without one it only recognizes a removed hook, or one whose owner is gone; the answer says so.  TypeError for what is no
-    such handle.
+    Without one it only recognizes a removed hook, or one whose owner is gone; the answer says so.  TypeError for
+    anything else.
     """
     for name in ("hooks_dict_ref", "id"):
         if not hasattr(handle, name):

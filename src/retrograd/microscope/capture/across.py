@@ -81,7 +81,7 @@ class Across:
         """{name: (*shape)}: the gradient of each weight, summed over the samples of all ranks, or their mean; one all-reduce."""
         mine = self.grads.weight_grad("sum")
         if reduction not in ("sum", "mean"):
-            raise ValueError(f"weight_grad: reduction is 'sum' or 'mean', got {reduction!r}")
+            raise ValueError(f"weight_grad: reduction must be 'sum' or 'mean', got {reduction!r}")
         T = self.torch
         with T.no_grad():
             names = sorted(mine)

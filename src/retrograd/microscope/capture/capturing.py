@@ -59,9 +59,9 @@ class Capture(Block):
         if type(model).__module__.startswith("torch.jit"):
             raise TypeError("capture: a scripted model does not run in Python, so its calls cannot be seen; pass the original")
         if check not in (True, False, "first"):
-            raise ValueError(f"capture: check is True, False or 'first', got {check!r}")
+            raise ValueError(f"capture: check must be True, False or 'first', got {check!r}")
         if calls not in (None, "apart", "same"):
-            raise ValueError(f"capture: calls is None, 'apart' or 'same', got {calls!r}")
+            raise ValueError(f"capture: calls must be None, 'apart' or 'same', got {calls!r}")
         super().__init__(engine, model, layers, where, index(batch_dim), None if batch_size is None else index(batch_size),
                          check if isinstance(check, str) else bool(check), calls, bool(verify), bool(weight_grads))
 
@@ -208,7 +208,7 @@ def capture(
             loss_fn(model(x), y).backward()
         cap.coverage(); cap.check(); cap.grads().norms()
 
-    TypeError for what is no module, and for a scripted one; a quantity that needs a parameter without coverage is a CaptureError.
+    TypeError for anything but a module, and for a scripted one.  A quantity that needs an uncovered parameter is a CaptureError.
     """
     return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify,
                    weight_grads=weight_grads)

@@ -140,7 +140,7 @@ class Grads:
         reduction  "sum" or "mean" over the samples
         """
         if reduction not in ("sum", "mean"):
-            raise ValueError(f"weight_grad: reduction is 'sum' or 'mean', got {reduction!r}")
+            raise ValueError(f"weight_grad: reduction must be 'sum' or 'mean', got {reduction!r}")
         with self.torch.no_grad():
             share = 1 / len(self) if reduction == "mean" else 1.0
             return ByName({name: sum_of([scaled(t.total(), f * share) for t, f, _ in self._each(name) if t is not None])
@@ -324,7 +324,7 @@ class Grads:
     def kfac(self, **options: Any) -> Any:
         """Kronecker-factored curvature of this capture: a kfac.KFAC, updated once.
 
-        options  ema and damping, as of KFAC
+        options  ema and damping, as in KFAC
         """
         from .kfac import KFAC
         return KFAC(**options).update(self)
@@ -492,7 +492,7 @@ def factor_of(run: Run, scale: Any) -> Any:
             raise ValueError(f"grads: scale must be finite and not 0, got {scale!r}")
         return float(scale)
     if scale not in ("sum", "sample"):
-        raise ValueError(f"grads: scale is None, 'sum', 'sample' or a number, got {scale!r}")
+        raise ValueError(f"grads: scale must be None, 'sum', 'sample' or a number, got {scale!r}")
     loss = loss_of(run)
     if loss is None:
         raise CaptureError("grads(scale=...): the capture saw no loss. Call loss.backward() inside the block, or give a number")

@@ -17,7 +17,7 @@ def fill(cap: Any, loss: Callable[..., Any], batch: tuple[Any, ...], how: str, r
     if how not in ("loop", "vmap"):
         raise ValueError(f"fill: how is 'loop' or 'vmap', got {how!r}")
     if reduction not in ("sum", "mean"):
-        raise ValueError(f"fill: reduction is 'sum' or 'mean', got {reduction!r}")
+        raise ValueError(f"fill: reduction must be 'sum' or 'mean', got {reduction!r}")
     if how == "vmap" and cap.engine.name != "torch":
         raise ValueError("fill: how='vmap' needs PyTorch's torch.func. Use how='loop'")
     if cap.entered:

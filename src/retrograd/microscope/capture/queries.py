@@ -83,7 +83,7 @@ class Queries:
     def top(self, query: Grads, k: int, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> Best:
         """The k samples with the greatest inner products with each query: a Best.  Arguments as those of scores().
 
-        query, layer, step, memory_mb  as of scores()
+        query, layer, step, memory_mb  as in scores()
         k                              how many of each query
         """
         if k < 1:
@@ -110,7 +110,7 @@ class Queries:
             Any, list[SampleId]]:
         """((N,) squared norms of the samples' gradients, their ids); with curvature, a KFAC: g' (curvature + damping)^-1 g.
 
-        layer, step, memory_mb  as of scores()
+        layer, step, memory_mb  as in scores()
         curvature               a KFAC, or None for the plain norms
         """
         found, ids = [], []
@@ -131,7 +131,7 @@ class Queries:
     def total(self, layer: str = "*", step: int | None = None, memory_mb: float = 512) -> dict[str, Any]:
         """{name: (*shape)}: the gradients of all samples, of all ranks, summed.
 
-        layer, step, memory_mb  as of scores()
+        layer, step, memory_mb  as in scores()
         """
         found: dict[str, Any] = {}
         with self.engine.torch.no_grad():

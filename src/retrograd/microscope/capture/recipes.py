@@ -59,7 +59,7 @@ def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any =
     count      number of draws
     uniform    weight of the uniform distribution, as in sampling_probabilities()
     generator  source of random numbers; by default the engine's own
-    ValueError as of sampling_probabilities().
+    ValueError as in sampling_probabilities().
     weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
     """
     of_grads("norm_sampling", grads)
@@ -163,9 +163,10 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
     """Put private_gradient into every parameter's .grad and call the optimizer's step.
 
     grads             None if Poisson sampling drew no sample: the step is noise alone, and expected must be given
-    optimizer         whose step() is called; may hold only parameters of the captured model
+    optimizer         whose step() is called, of the captured model
     max_norm, noise_multiplier, expected, generator  as in private_gradient()
-    UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
+    UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.  CaptureError if
+    the optimizer holds other parameters with gradients, or none of these.
     """
     if not hasattr(optimizer, "param_groups"):
         raise TypeError(f"dp_sgd_step: expected an optimizer, got {type(optimizer).__name__}")
@@ -205,8 +206,7 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
     sample_rate       probability with which a sample is in a batch
     steps             how many were taken
     delta             the delta that epsilon refers to
-    Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus if that is installed.
-    ImportError when neither is.
+    Computed by the Renyi accountant of dp-accounting, or of opacus; ImportError if neither is installed.
     """
     if not (0 < sample_rate <= 1 and steps >= 0 and 0 < delta < 1 and noise_multiplier > 0):
         raise ValueError("epsilon: expected noise_multiplier > 0, 0 < sample_rate <= 1, steps >= 0, 0 < delta < 1")
@@ -271,7 +271,7 @@ def noise_scale(grads: Any) -> dict[str, float]:
     """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
 
     grads  of at least two samples' own losses: grads(scale="sample")
-    CaptureError for one sample.
+    CaptureError for a single sample.
     G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
     helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.
     """

@@ -49,7 +49,7 @@ def flight(model: Any, *optimizers: Any, keep: int = KEEP, path: FilePath = "fli
     It writes after a pass whose loss or gradients are NaN or inf, after a spike, at an exception that leaves the block, at
     the signal, and on write().  Gradients of a loss that a GradScaler scaled may overflow; 20 times in a row is trouble.
     What it hears is this thread's; a process forked from it (a DataLoader's worker) records and writes nothing.
-    At once: ValueError for a keep, spike or signal that cannot be, FileNotFoundError if the folder of path is missing.
+    It raises at once: ValueError for an impossible keep, spike or signal, FileNotFoundError if the folder of path is missing.
     """
     engine = engine_of_module(model, "flight")
     keep = index(keep)

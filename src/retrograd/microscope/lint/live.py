@@ -46,7 +46,7 @@ def lint(model: Any, *, optimizer: Any = None, rec: Recording | None = None) -> 
     """The problems that a model's hooks show and, with a recording, those that show only in a run.
 
     model       of retrograd.nn or torch.nn
-    optimizer   also checks that it has the model's parameters; TypeError for what is no optimizer
+    optimizer   also checks that it has the model's parameters; TypeError for anything but an optimizer
     rec         a Recording of the model, for the problems that show only in a run
     """
     engine_of_module(model, "lint")

@@ -256,7 +256,7 @@ def of_notebook(text: str) -> tuple[str, list[tuple[int, int]]]:
         cells = found["cells"] if "cells" in found else found["worksheets"][0]["cells"]
         codes = [(n, "".join(c.get("source", c.get("input", ())))) for n, c in enumerate(cells, 1) if c["cell_type"] == "code"]
     except (KeyError, TypeError, IndexError, AttributeError, RecursionError, json.JSONDecodeError) as error:
-        raise ValueError(f"no notebook: {type(error).__name__}: {error}") from None
+        raise ValueError(f"not a notebook: {type(error).__name__}: {error}") from None
     lines: list[str] = []
     places: list[tuple[int, int]] = []
     for number, code in codes:

@@ -41,7 +41,7 @@ def memory(model: Any) -> Memory:
         print(*mem.alive(), sep="\\n")   # what keeps graphs alive now, and what holds it
 
     model   of retrograd.nn or torch.nn
-    TypeError for what is not a module, CaptureError for a Memory that is asked before its block began.
+    TypeError for anything but a module, CaptureError for a Memory that is asked before its block began.
     Counted are parameters and buffers of the model, its gradients, the state of the optimizers that step in the block, and what
     graphs save for backward on this thread; not what an operation needs while it runs.  What tensors saved under other
     saved-tensor hooks (checkpoint, save_on_cpu) take is not seen.

@@ -400,7 +400,8 @@ class Recording:
     def trouble(self, **thresholds: float) -> Any:
         """Where NaN, inf, vanishing and exploding numbers begin, and the hooks that made or hid them.
 
-        thresholds  vanished, exploded: over the largest (least) on the way, root mean squares of gradients that are told
+        thresholds  vanished=, exploded=: a gradient is reported if its root mean square is below `vanished` times the largest,
+                    or above `exploded` times the least, on its way from the loss
         """
         from ..answers.trouble import trouble
         return trouble(self, **thresholds)

@@ -39,7 +39,7 @@ def attributions(
 ) -> Attributions:
     """Scores of all samples by each of `methods`.
 
-    train, evaluate   as of metagradient(): train(steps, weight) returns its model
+    train, evaluate   as in metagradient(): train(steps, weight) returns its model
     losses            (model, i) -> (len(i),) losses of the samples i, as the training weighs them
     weight            (N,) ones
     methods           which, of those below; by default all

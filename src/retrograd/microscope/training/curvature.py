@@ -200,7 +200,7 @@ class Curvature:
         """The top eigenvalue and the trace of every layer's block: rows of layer, size, top, trace.
 
         kind    "hessian" or "gauss-newton"
-        probes  as of trace()
+        probes  as in trace()
         """
         rows = []
         with bars(self._progress) as bar:

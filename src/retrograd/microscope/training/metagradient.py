@@ -28,8 +28,7 @@ class Metagradient(Mapping[str, Any]):
     growth       size of the derivative with respect to the state before each step
     smoothness   from -1 to 1: how smoothly the weights follow `wrt` (docs/metagradients.md); None if it was not measured
     error        relative error of the derivative's prediction for a small change of everything at once
-    trusted      whether both are good
-    doubt        why not; "" if they are
+    doubt        why the result is not to be trusted; "" if it is
     seconds      {"training": ..., "back": ..., "check": ...}
     """
 
@@ -81,7 +80,7 @@ def metagradient(
     progress    bars on stderr; by default if it is a terminal, after two seconds
 
     Engstrom et al. 2025 (arXiv:2503.13751, arXiv:2504.16430).  A warning is given if the result is not to be trusted.
-    ReplayError if the training cannot be done again, or uses what no derivative is known of.
+    ReplayError if the training cannot be repeated, or has a step whose derivative is not known.
     """
     if not wrt:
         raise ValueError("metagradient: wrt is empty; name the tensors: wrt={'weight': torch.ones(N)}")

@@ -67,7 +67,7 @@ def validate(
     """Retrain without random subsets of samples, and compare with what `scores` {method: (N,) or (N, K)} predict.
 
     scores           {method: (N,) or (N, K)}, as attributions() returns them
-    train, evaluate  as of metagradient(): train(steps, weight), where left-out samples have weight 0
+    train, evaluate  as in metagradient(): train(steps, weight), where left-out samples have weight 0
     weight           (N,) ones
     subsets          how many subsets, each of the share `leave_out` of the samples
     leave_out        share of the samples in a subset, above 0 and below 1
