@@ -16,6 +16,7 @@ from retrograd._small_modules.fx._recorded import (
     VALUES as VALUES,
     _arithmetic as _arithmetic,
     _value as _value,
+    alive as alive,
     modes as modes,
     plain as plain,
 )

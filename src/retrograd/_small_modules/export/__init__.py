@@ -22,7 +22,7 @@ from retrograd.export.exported_program import ExportedProgram as ExportedProgram
 from retrograd.export.exported_program import Guard
 from retrograd.export.graph_signature import ExportGraphSignature as ExportGraphSignature
 from retrograd.fx._program import bound, program_in, recorded
-from retrograd.fx._recorded import Refused
+from retrograd.fx._recorded import Refused, alive
 from retrograd.nn import Module
 from retrograd.utils._pytree import tree_flatten, tree_unflatten
 
@@ -57,13 +57,17 @@ def export(
     if isinstance(dynamic_shapes, ShapesCollection):
         dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, named)
     opened = open_dims(bound(mod.forward, args, named), dynamic_shapes)
-    made = _recorded(mod, args, named, opened)
-    return _checked(mod, args, named, opened, made) if any(opened) else made
+    there = alive()
+    made = _recorded(mod, args, named, opened, there)
+    return _checked(mod, args, named, opened, made, there) if any(opened) else made
 
 
-def _recorded(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]]) -> ExportedProgram:
+def _recorded(
+    mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]], there: dict[int, Any],
+) -> ExportedProgram:
     try:
-        program, _ = recorded(mod, args, kwargs, _refuse, sizes=any(opened), constant="lifted_tensor_", elements=True)
+        program, _ = recorded(
+            mod, args, kwargs, _refuse, sizes=any(opened), constant="lifted_tensor_", elements=True, there=there)
     except Refused as error:
         raise RuntimeError(f"torch.export.export: {error}") from None
     leaves = tree_flatten((args, kwargs))[0]
@@ -90,6 +94,7 @@ def _refuse(name: str) -> None:
 
 def _checked(
     mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any], opened: list[dict[int, Any]], made: ExportedProgram,
+    there: dict[int, Any],
 ) -> ExportedProgram:
     """made, whose graph is the same for other sizes; those left to Dim.AUTO are fixed where it is not."""
     told = ", ".join(sorted({getattr(what, "__name__", repr(what)) for free in opened for what in free.values()}))
@@ -97,7 +102,7 @@ def _checked(
     for step in STEPS:
         try:
             other_args, other_kwargs = _resized(args, kwargs, opened, step)
-            other = _recorded(mod, other_args, other_kwargs, opened)
+            other = _recorded(mod, other_args, other_kwargs, opened, there)
             pairs = list(zip(steps(made).splitlines(), steps(other).splitlines()))
             differs = next((f"{a.strip()} / {b.strip()}" for a, b in pairs if a != b), None)
             if differs is None and len(made.graph.nodes) != len(other.graph.nodes):
@@ -111,7 +116,7 @@ def _checked(
     if all(isinstance(what, Hint) and what.word == "AUTO" for free in opened for what in free.values()):
         for free in opened:
             free.clear()
-        return _recorded(mod, args, kwargs, opened)
+        return _recorded(mod, args, kwargs, opened, there)
     raise RuntimeError(f"Constraints violated ({told})! With another size the module computes something else: {differs}")
 
 

@@ -155,7 +155,7 @@ def leaf_names(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def recorded(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], read: Callable[[str], None], *, sizes: bool,
-    constant: str = "_tensor_constant", suffix: str = "", elements: bool = False,
+    constant: str = "_tensor_constant", suffix: str = "", elements: bool = False, there: dict[int, Tensor] | None = None,
 ) -> tuple[Program, Any]:
     """The program that function(*args, **kwargs) runs, and its result.
 
@@ -169,7 +169,7 @@ def recorded(
     leaves, spec = tree_flatten((args, kwargs))
     copies = [x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in leaves]
     names = list(bound(function if module is None else module.forward, args, kwargs))
-    recorder = Recorder(paths, sizes, read, constant, elements)
+    recorder = Recorder(paths, sizes, read, constant, elements, there)
     for name, x in zip(leaf_names([n + suffix for n in names], args, kwargs), copies):
         recorder.placeholder(name, x)
     taken = tree_unflatten(copies, spec)

@@ -148,6 +148,11 @@ def modes() -> tuple[bool, bool]:
     return is_grad_enabled(), is_autocast_enabled("cpu")
 
 
+def alive() -> dict[int, Tensor]:
+    """Every tensor that there is, by its id.  The search takes longer the more objects there are, tensors or not."""
+    return {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
+
+
 class Recorder(TorchFunctionMode):
     """Within it, calls of torch's functions become nodes of `graph`.
 
@@ -156,12 +161,13 @@ class Recorder(TorchFunctionMode):
     read        called with a function's name when the program reads a value of the graph's: raises, warns or does nothing
     constant    names tensors from elsewhere, which become attributes
     elements    does the graph compute what item() gives?
+    there       the tensors that the program may take from elsewhere: those that are there now, unless given
     """
 
     whole_layers = True                         # recurrent ones are one step, whatever the length of a sequence
 
     def __init__(self, attributes: dict[str, Tensor], sizes: bool, read: Callable[[str], None],
-                 constant: str = "_tensor_constant", elements: bool = False) -> None:
+                 constant: str = "_tensor_constant", elements: bool = False, there: dict[int, Tensor] | None = None) -> None:
         self.graph = Graph()
         self.sizes, self.read, self.constant, self.elements = sizes, read, constant, elements
         self.branches: dict[str, GraphModule] = {}      # of cond
@@ -169,13 +175,9 @@ class Recorder(TorchFunctionMode):
         self.paths = {id(t): path for path, t in reversed(attributes.items())}
         self.nodes: dict[int, Node] = {}
         self.kept: list[Any] = []               # an id is of one tensor while the graph is made
-        self.before: dict[int, Tensor] = {}     # tensors that were there before
+        self.there = alive() if there is None else there
         self.mode = modes()
         self.counted: set[int] = set()          # ids of tensors whose sizes depend on values
-
-    def __enter__(self) -> Any:
-        self.before = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
-        return super().__enter__()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -206,7 +208,7 @@ class Recorder(TorchFunctionMode):
             return found
         path = self.paths.get(id(x))
         if path is None:
-            if id(x) not in self.before:
+            if id(x) not in self.there:
                 made = "" if x.grad_fn is None else f", {x.grad_fn.name()}"
                 raise Refused(
                     f"a tensor of shape {tuple(x.shape)}{made} comes from something that is no function of torch, as those of "
@@ -388,11 +390,10 @@ class Branch(Recorder):
     """
 
     def __init__(self, around: Recorder, function: Callable[..., Any], operands: Any, more: Any) -> None:
-        super().__init__({}, around.sizes, around.read, around.constant, around.elements)
+        super().__init__({}, around.sizes, around.read, around.constant, around.elements, around.there)
         self.around = around
         self.taken: list[Any] = []
         self.take([x for x in [*tree_leaves(operands), *more] if isinstance(x, (Tensor, Computed))])
-        self.before = around.before
         with self.listening():
             result = function(*operands)
         self.results_, spec = tree_flatten(result)
