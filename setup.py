@@ -56,6 +56,7 @@ COMPILED = (
     "microscope/capture/sources.py",
     "microscope/flight/hearing.py",
     "microscope/flight/step.py",
+    "microscope/flight/usual.py",
     "microscope/listen/ear.py",
     "microscope/listen/heard.py",
     "microscope/record/book.py",

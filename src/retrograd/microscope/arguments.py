@@ -27,6 +27,8 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "dict": ("a dict", lambda x: hasattr(x, "items")),
 }
 
+EXACT = {"int": int, "float": float, "bool": bool, "str": str, "None": type(None)}     # what fits most often
+
 
 def checked(f: F) -> F:
     """f, which raises TypeError in its own name when an argument is not what its annotation says."""
@@ -34,12 +36,13 @@ def checked(f: F) -> F:
              for p in signature(f).parameters.values()
              if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) and p.name != "self"}
     places = [p.name for p in signature(f).parameters.values() if p.kind == Parameter.POSITIONAL_OR_KEYWORD]
+    exact = {name: {EXACT[kind] for kind in its if kind in EXACT} for name, its in kinds.items()}
     asked = f.__qualname__.split(".")[0] if f.__name__ == "__init__" else f.__name__
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         for name, x in (*zip(places, args), *kwargs.items()):
-            if name in kinds and not any(fits(kind, x) for kind in kinds[name]):
+            if name in kinds and type(x) not in exact[name] and not any(fits(kind, x) for kind in kinds[name]):
                 raise TypeError(f"{asked}: {name} must be {' or '.join(map(said, kinds[name]))}, got {type(x).__name__}")
         return f(*args, **kwargs)
 

@@ -172,7 +172,11 @@ watcher: Any = None             # the microscope's: it gets every call in place 
 
 def unwatched(module: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a module, hooks and all."""
-    return hooked_call(module, module.__dict__, args, kwargs)
+    own = module.__dict__
+    if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"] or own["_backward_pre_hooks"]
+            or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks):
+        return hooked_call(module, own, args, kwargs)
+    return module.forward(*args, **kwargs)
 
 
 def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

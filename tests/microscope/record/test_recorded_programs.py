@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import pickle
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from both_engines import both
 
 import retrograd
 from retrograd.microscope import explain, load, record
+from retrograd.microscope.record.fired import fired
 
 
 def count(module: Any, args: Any, out: Any) -> None:
@@ -125,10 +128,32 @@ def test_a_thread_that_meets_hooks_as_the_recording_ends_leaves_them_alone(torch
     tap = recorder.taps[0]
     recorder.sweep(tap, table, "forward", "0", 1)
     assert list(table.values()) == [count] and type(next(iter(table.values()))) is type(count)
-    recorder.firing = recorder.fired                    # it met them before, and comes to them after
+    recorder.firing = fired                             # it met them before, and comes to them after
     recorder.sweep(tap, table, "forward", "0", 1)
     assert type(next(iter(table.values()))) is type(count)
     recorder.firing = None
+
+
+@both
+@pytest.mark.parametrize("ops", [True, False])
+def test_a_recording_is_freed_with_its_last_reference(torch: Any, ops: bool) -> None:
+    m = net(torch)
+    m[0].register_forward_hook(count)
+    m[2].register_full_backward_hook(count)
+    m[0].weight.register_post_accumulate_grad_hook(kept)
+    optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
+    gc.collect()
+    gc.disable()
+    try:
+        with record(m, ops=ops, nodes=ops) as rec:
+            m(torch.ones(1, 3)).sum().backward()
+            optimizer.step()
+        assert sum(1 for _ in rec.of("hook")) == 3
+        known = weakref.ref(rec), weakref.ref(rec.live)
+        del rec
+        assert [one() for one in known] == [None, None]
+    finally:
+        gc.enable()
 
 
 @both

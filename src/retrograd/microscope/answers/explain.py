@@ -142,7 +142,7 @@ def of_node(node: Any, rec: Recording | None) -> Explanation:
         lines.extend(hook_lines(leaf._post_accumulate_grad_hooks, "post_accumulate"))
     if rec is not None and rec.live is not None:
         for tap in rec.live.taps:
-            number = tap.witness.number(node)
+            number = tap.number(node)
             if number is not None:
                 op = rec.node_rows[number][1]
                 if op >= 0:

@@ -20,13 +20,11 @@ from ..record.recording import Recording
 from .hearing import Hearing
 from .step import Step
 from .told import told
-from .usual import Usual
+from .usual import Judge
 
 KEEP = 20
 SPIKE = 12.0            # robust z-score of a loss that is a spike
-WINDOW = 200            # losses that are shown
 DEAF = "SIGKILL", "SIGSTOP"     # signals that nobody hears of
-OVERFLOWS = 20          # passes in a row with a GradScaler whose gradients overflow: a scaler gets over a few
 _flying: WeakSet[Flight] = WeakSet()
 
 
@@ -80,16 +78,11 @@ class Flight:
 
     def __init__(self, model: Any, engine: Any, optimizers: tuple[Any, ...], keep: int, path: Any, spike: float | None,
                  signal: int | None) -> None:
-        self.model, self.path, self.spike, self.signal = model, os.path.abspath(os.fsdecode(path)), spike, signal
+        self.model, self.path, self.signal = model, os.path.abspath(os.fsdecode(path)), signal
         self.reports: list[str] = []
-        self.losses: deque[float] = deque(maxlen=WINDOW)
-        self.overflows = 0
-        self._usual: dict[Any, Usual] = {}      # lines of a pass and of what made its loss -> losses
-        self._hearing = Hearing(engine, model, optimizers, keep)
+        self._hearing = Hearing(engine, model, optimizers, keep, Judge(spike, keep))
+        self.losses: deque[float] = self._hearing.judge.losses
         self._hearing.passed = self._passed
-        self._passes = 0
-        self._spiked: int | None = None         # the pass of the last spike that was reported
-        self._ill = False                       # bad numbers were reported, and no good ones came since
         self._begun = False
         self._before: Any = None
 
@@ -123,41 +116,10 @@ class Flight:
                 trace = trace.tb_next
             self._write(f"the training ended with {text}" + (f" [{where}]" if where else ""), text)
 
-    # -- what is trouble
-
-    def _passed(self, step: Step) -> None:
-        """A pass has ended: is it the one to report?"""
-        bad_loss = [loss for loss, _ in step.losses if loss - loss != 0.0]
-        if step.scaled and step.broken and not bad_loss:
-            self.overflows += 1
-            if self.overflows == OVERFLOWS:
-                self._hearing.replay(step)
-                self._write(f"scaled gradients overflowed {OVERFLOWS} times in a row")
-            return
-        if bad_loss or step.broken:
-            if not self._ill:
-                self._ill = True
-                self._hearing.replay(step)
-                self._write(f"the loss is {bad_loss[0]}" if bad_loss else "a gradient is NaN or inf")
-            return
-        self._ill = False
-        self.overflows = 0
-        if not step.losses:
-            return
-        loss, line = step.losses[-1]
-        self.losses.append(loss)
-        if self.spike is None:
-            return
-        self._passes += 1
-        usual = self._usual.get(line)
-        if usual is None:
-            usual = self._usual[line] = Usual()
-        score = usual.score(loss, self.spike)
-        if score > self.spike and (self._spiked is None or self._passes - self._spiked > self._hearing.keep):
-            self._spiked = self._passes         # what is written has those that follow soon, if not the last of them
-            self._hearing.replay(step)
-            self._write(f"the loss jumped to {loss:.4g} (median {usual.median():.4g}, robust z-score {score:.3g})")
-        usual.add(loss)
+    def _passed(self, step: Step, why: str) -> None:
+        """A pass has ended that is to be reported."""
+        self._hearing.replay(step)
+        self._write(why)
 
     def _signalled(self, number: int, frame: Any) -> None:
         if self in _flying:

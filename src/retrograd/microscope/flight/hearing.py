@@ -9,13 +9,13 @@ every op and every node, and puts them where the call was.  Outside the model ev
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from time import perf_counter_ns as now
 from typing import Any, Final
 from weakref import ref
 
 from ..._engine.modes import grad_on
-from ..._engine.node import Node
+from ..._engine.node import NONE, Node
 from ..._engine.tensor import TensorBase, edits, read_grad
 from .._measure import HUGE, TINY, measure
 from .._own_hook import OwnHook
@@ -27,6 +27,7 @@ from ..record.witness import SAME
 from ..rounds import Rounds
 from . import clearing
 from .step import Call, Step, alike, splice, tensors_of
+from .usual import Judge
 
 OUTSIDE: Final = -1            # the serial number of a tensor that nothing was noted of: a batch
 
@@ -45,7 +46,7 @@ NEW: Final[Any] = object()
 class Hearing:
     """The ear of a flight (microscope/listen), and its hooks."""
 
-    def __init__(self, engine: Any, model: Any, optimizers: tuple[Any, ...], keep: int) -> None:
+    def __init__(self, engine: Any, model: Any, optimizers: tuple[Any, ...], keep: int, judge: Judge) -> None:
         self.engine: Any = engine
         self.ours: bool = engine.name == "retrograd"
         self.model: Any = model
@@ -81,7 +82,8 @@ class Hearing:
         self.context: Any = None
         self.listening: bool = False
         self.device: str = next((str(p.device.type) for p in model.parameters()), "cpu")
-        self.passed: Any = None                 # called after each pass
+        self.judge: Judge = judge
+        self.passed: Any = None                 # called after a pass that is to be reported, and why
         self.handles: list[Any] = []
         self.notes: set[str] = set()
 
@@ -441,7 +443,11 @@ class Hearing:
         made = self.made(outs, same, site)
         node = out.grad_fn
         if node is not None and not same:
-            node.register_hook(OwnHook(self.ran, made[0][0]))
+            hook = OwnHook(self.ran, made[0][0])
+            if isinstance(node, Node):
+                add_hook(node, -made[0][0], hook)
+            else:
+                node.register_hook(hook)
         if name == "mul" and len(sizes(out)) == 0 and read and scaler_calls(sys._getframe()):
             step.scaled = True
             self.scaled[made[0][0]] = self.number_of(args[0])
@@ -525,8 +531,9 @@ class Hearing:
         finally:
             self.look(step)
             step.put(("end", now(), failure))
-            if failure is None:
-                self.passed(step)
+            why = self.judge.says(step) if failure is None else ""
+            if why:
+                self.passed(step, why)
             self.calls.clear()
             self.busy = False
 
@@ -591,6 +598,14 @@ def squares(gradients: list[Any]) -> Any:
 def gradient_of(p: Any) -> Any:
     """Its .grad, read without being heard; None of a parameter that is gone."""
     return read_grad(p) if isinstance(p, TensorBase) else None if p is None else p.grad
+
+
+def add_hook(node: Node, key: int, hook: Any) -> None:
+    """Its register_hook(), without a handle: they have the numbers from 0 on."""
+    its = node.own_hooks()
+    if its.post is NONE:
+        its.post = OrderedDict()
+    its.post[key] = hook
 
 
 def scaler_calls(frame: Any) -> bool:

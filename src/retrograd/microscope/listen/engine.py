@@ -5,6 +5,7 @@ Both engines have the same names (that is what retrograd is for), so an engine i
 """
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
@@ -31,11 +32,11 @@ class Engine(Sizes):
 
     def optimizers(self) -> Any:
         """The module with register_optimizer_step_pre_hook."""
-        return import_module(f"{self.torch.__name__}.optim.optimizer")
+        return loaded(f"{self.torch.__name__}.optim.optimizer")
 
     def modules(self) -> Any:
         """The module with register_module_forward_hook."""
-        return import_module(f"{self.torch.__name__}.nn.modules.module")
+        return loaded(f"{self.torch.__name__}.nn.modules.module")
 
     def is_tensor(self, x: Any) -> bool:
         """Is x a tensor of this engine?"""
@@ -109,6 +110,11 @@ class Engine(Sizes):
     def no_grad(self) -> Any:
         """Context without recording."""
         return self.torch.no_grad()
+
+
+def loaded(name: str) -> Any:
+    """A module of an engine, imported when it is asked for first."""
+    return sys.modules.get(name) or import_module(name)
 
 
 def canonical(name: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 from ..._engine.modes import state
 from .engine import Engine
 from .heard import Heard, Heeded
-from .sizes import quick
 
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us: imports point one way
 
@@ -32,12 +31,8 @@ class RetrogradEngine(Engine):
     def here(self, t: Any) -> Any:
         return getattr(t, "array", t)
 
-    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
-        return tuple([t.array for t in tensors])
-
-    def square(self, t: Any) -> Any:
-        found = quick(t.array)                  # the usual case in one call
-        return super().square(t) if found is None else found
+    def lend(self, t: Any) -> Any:
+        return t.array
 
     def random_state(self) -> Any:
         generator = retrograd.default_generator         # to read it takes longer than a small layer

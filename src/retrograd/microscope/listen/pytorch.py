@@ -27,12 +27,20 @@ class TorchEngine(SizesThere, Engine):
         self.composites = set()
         self.look()
         from torch.overrides import TorchFunctionMode, _get_current_function_mode
+        push, pop = torch._C._push_on_torch_function_stack, torch._C._pop_torch_function_stack
         self.current: Any = _get_current_function_mode
 
         class Hearing(TorchFunctionMode):
             def __init__(self, ear: Any) -> None:
                 super().__init__()
                 self.hear = ear.call
+
+            def __enter__(self) -> Any:         # PyTorch's, without a function of Python's between
+                push(self)
+                return self
+
+            def __exit__(self, *_: Any) -> None:
+                pop()
 
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 return self.hear(func, func, args, kwargs)
@@ -51,7 +59,8 @@ class TorchEngine(SizesThere, Engine):
     def calls(self, ear: Any, had: Any = None) -> Any:
         compiler = sys.modules.get("torch._dynamo.eval_frame")      # optimizers import it
         kind = self.hearing
-        if getattr(compiler, "cached_backends", compiler):          # something was compiled
+        backends = list(getattr(compiler, "cached_backends", {0: compiler}).values())
+        if len(backends) > backends.count(None):        # something was compiled; of disable() the backend is None
             if self.uncompiled is None:
                 self.uncompiled = type("Hearing", (kind,), {"__torch_function__": self.eager(kind.__torch_function__)})
             kind = self.uncompiled
@@ -89,7 +98,14 @@ class TorchEngine(SizesThere, Engine):
 
     def eager(self, hook: Any) -> Any:
         dynamo = sys.modules.get("torch._dynamo")       # there when something was compiled
-        return hook if dynamo is None else dynamo.disable(hook)
+        if dynamo is None:
+            return hook
+        disabled, compiling = dynamo.disable(hook), self.torch._C._dynamo.eval_frame.get_eval_frame_callback
+
+        def called(*args: Any, **kwargs: Any) -> Any:   # disabled() alone takes longer than many a hook
+            return hook(*args, **kwargs) if compiling() is None else disabled(*args, **kwargs)
+
+        return dynamo.decorators.skip(called)
 
     def transformed(self, x: Any) -> bool:
         return bool(self.torch._C._functorch.is_functorch_wrapped_tensor(x))

@@ -30,18 +30,24 @@ def replacements(torch: Any, seat: Any) -> Iterator[tuple[Any, str, Any]]:
     # A scaler multiplies by its scale like anybody else.
     for name, what in (("scale", "scaled"), ("unscale_", "unscaled")):
         yield torch.amp.GradScaler, name, scaling(seat, getattr(torch.amp.GradScaler, name), what)
-    # Copies of modules are registered nowhere.
-    yield Module, "__setstate__", restoring(seat, Module.__setstate__)
-    # A parameter made of a result has no history; the function that makes it one is C's.
-    yield torch.nn.Parameter, "__new__", staticmethod(parting(seat, torch.nn.Parameter.__new__))
     # Global hooks of modules run when a call has taken its other hooks out of their tables.
     yield Module, ENTRY, calling(seat, getattr(Module, ENTRY))
-    # The mode hears neither of custom Functions nor of passes on other threads, nor of a pass that its arguments forbid.
-    Function, Variable = torch.autograd.Function, torch.autograd.Variable
-    yield Function, "apply", applying(seat, Function.apply.__func__)
+    # The mode hears neither of passes on other threads, nor of a pass that its arguments forbid.
+    Variable = torch.autograd.Variable
     yield Variable, "_execution_engine", Running(seat, Variable._execution_engine)
     for name in ("backward", "grad"):
         yield torch.autograd, name, asking(seat, getattr(torch.autograd, name))
+
+
+def replacements_for_ops(torch: Any, seat: Any) -> Iterator[tuple[Any, str, Any]]:
+    """... in a recording of ops.  A class that is changed costs all below it their caches of attributes."""
+    # Copies of modules are registered nowhere.
+    yield torch.nn.Module, "__setstate__", restoring(seat, torch.nn.Module.__setstate__)
+    # A parameter made of a result has no history; the function that makes it one is C's.
+    yield torch.nn.Parameter, "__new__", staticmethod(parting(seat, torch.nn.Parameter.__new__))
+    # The mode does not hear of custom Functions.
+    Function = torch.autograd.Function
+    yield Function, "apply", applying(seat, Function.apply.__func__)
 
 
 def calling(seat: Any, original: Any) -> Any:

@@ -30,9 +30,13 @@ class Sizes:
     def norm(self, t: Any) -> Any:
         return norm(self.here(t))
 
-    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
-        """What the kernel `squares` takes for each."""
+    def lend(self, t: Any) -> Any:
+        """What the kernel `squares` takes for a tensor."""
         raise NotImplementedError
+
+    def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
+        """... for each."""
+        return tuple([self.lend(t) for t in tensors])
 
     def squares(self, tensors: list[Any]) -> list[Any]:
         """The sums of squares of plain floats in memory, NaN or inf where they are; None for other tensors."""
@@ -41,8 +45,7 @@ class Sizes:
 
     def square(self, t: Any) -> Any:
         """squares() of one."""
-        [lent] = self.lent([t])
-        found = quick(lent)
+        found = quick(self.lend(t))
         if found is not None:
             return found
         x = self.here(t)
@@ -107,11 +110,17 @@ class SizesThere(Sizes):
     def distance(self, p: Any, old: Any) -> Any:
         return self.norm(p.detach() - old)
 
+    def lend(self, t: Any) -> Any:
+        try:
+            return self.torch._C._to_dlpack(t) if type(t) in self.types else None
+        except (RuntimeError, BufferError):     # of what has no memory
+            return None
+
     def lent(self, tensors: list[Any]) -> tuple[Any, ...]:
         lend, types = self.torch._C._to_dlpack, self.types      # half the time of np.from_dlpack's way
         try:
             return tuple([lend(t) if type(t) in types else None for t in tensors])
-        except (RuntimeError, BufferError):     # of what has no memory
+        except (RuntimeError, BufferError):
             return None,
 
     def norm(self, t: Any) -> Any:

@@ -85,10 +85,11 @@ class Book:
         self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
         self.guessed: set[int] = set()                          # modules named by themselves, not as part of a model
         self._hooks: dict[tuple[int, int], int] = {}            # (id of the table, id of the handle) -> hook
-        self._swapped: list[Any] = []                           # weak references of tables with hooks around hooks
+        self._swapped: list[Any] = []                           # (weak reference of a table, key of a hook around a hook in it)
+        self.room: int = 10_000                                 # how many of them there may be before some are forgotten
         self.pending: list[Any] = []                            # tables with a registration still to be wrapped
         self.sites: Lines = lines
-        self.firing: Any = None                                 # self.fired, made once; a cycle while the block is open
+        self.firing: Any = None                                 # fired, while the block is open
 
     def tensor(self, tap: Any, t: Any) -> int:
         """The number of a tensor seen before, or a new one."""
@@ -112,10 +113,6 @@ class Book:
 
     def module(self, tap: Any, module: Any) -> int:
         """The number of a module, which gets a name if it has none."""
-        raise NotImplementedError
-
-    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-        """A hook fires."""
         raise NotImplementedError
 
 
@@ -168,14 +165,17 @@ def add(j: Book, table: list[Any], row: Any) -> int:
 def like(j: Book, t: Any) -> int:
     """The number of t's shape, dtype and device."""
     if isinstance(t, TensorBase):
-        x: Any = t.array
-        key: Any = (x.shape, x.dtype)
-    else:
-        key = (t.shape, t.dtype, t.device)
-    found: Optional[int] = j._likes.get(key)
-    if found is None:
-        return new_like(j, key, t.shape, t.dtype, t.device)
-    return found
+        return like_of(j, t.array)
+    key: Any = (t.shape, t.dtype, t.device)
+    found: int = j._likes.get(key, -1)
+    return new_like(j, key, t.shape, t.dtype, t.device) if found < 0 else found
+
+
+def like_of(j: Book, x: Any) -> int:
+    """... of an array, whose dtype has the name of its tensor's."""
+    key: Any = (x.shape, x.dtype)
+    found: int = j._likes.get(key, -1)
+    return new_like(j, key, x.shape, x.dtype, "cpu") if found < 0 else found
 
 
 def new_like(j: Book, key: Any, shape: Any, dtype: Any, device: Any) -> int:

@@ -38,7 +38,7 @@ class Exchanges:
         self.going: dict[int, tuple[Any, int]] = {}             # what is under way -> (the Work, its event)
         self.calls: dict[str, int] = {}
         self.hooks: set[int] = set()
-        self.parallel: Any = WeakSet()                          # the parallel and sharded models that were called
+        self.parallel: Any = ()                                 # a WeakSet of the parallel and sharded models that were called
 
     @property
     def on(self) -> bool:
@@ -117,7 +117,7 @@ class Exchanges:
         site = recorder.sites.here(sys._getframe(2))
         if ddp not in self.parallel and (ddp.find_unused_parameters or ddp.static_graph):
             recorder.note("unused_allowed", str(ddp.process_group.group_name), site)
-        self.parallel.add(ddp)
+        self.met(ddp)
         recorder.note("averages" if ddp.require_backward_grad_sync else "no_sync", str(ddp.process_group.group_name), site)
         self.tell(str(ddp.process_group.group_name), ddp.process_group)
         hook = getattr(ddp.reducer, "hook", None)
@@ -125,6 +125,12 @@ class Exchanges:
             if id(given[0]) not in self.hooks:
                 self.hooks.add(id(given[0]))
                 recorder.note("comm_hook", name_of(given[0]), recorder.sites.of_function(given[0]))
+
+    def met(self, model: Any) -> None:
+        """A parallel or sharded model is called."""
+        if not self.parallel:
+            self.parallel = WeakSet()
+        self.parallel.add(model)
 
     def passed(self, tap: Any, thread: int, number: int, begin: int) -> None:
         """A pass is over: what .grad of a parallel model's parameters are now, which messages wrote where no version tells."""

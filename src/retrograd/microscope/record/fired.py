@@ -16,11 +16,11 @@ PLACE: Final[dict[str, int]] = {
     "tensor": 0, "node_pre": 0, "node_post": 0, "post_accumulate": 0, "multi_grad": 0,
     "forward_pre": 1, "forward": -1, "backward_pre": 1, "backward": 1,
 }
-TABLES: Final = (                                       # a module's: (table, kind, which of them want keywords)
+TABLES: Final[tuple[tuple[str, str, str], ...]] = (     # a module's: (table, kind, which of them want keywords)
     ("_forward_pre_hooks", "forward_pre", "_forward_pre_hooks_with_kwargs"),
     ("_forward_hooks", "forward", "_forward_hooks_with_kwargs"),
     ("_backward_pre_hooks", "backward_pre", ""), ("_backward_hooks", "backward", ""))
-SELDOM: Final = (
+SELDOM: Final[tuple[tuple[str, str], ...]] = (
     ("_state_dict_hooks", "state_dict"), ("_state_dict_pre_hooks", "state_dict_pre"),
     ("_load_state_dict_pre_hooks", "load_pre"), ("_load_state_dict_post_hooks", "load_post"))
 OF_OPTIMIZERS: Final = (                                # an optimizer's: (table, kind)
@@ -70,7 +70,7 @@ def sweep_module(j: Book, tap: Any, module: Any, n: int, thorough: bool) -> None
     own: dict[str, Any] = module.__dict__
     for name, kind, with_kwargs in TABLES:
         table = own.get(name)
-        if table and (thorough or unswept(j, table)):
+        if table and unswept(j, table):
             sweep(j, tap, table, kind, path_of(j, n), n, own.get(with_kwargs, ()))
     if thorough:
         for name, kind in SELDOM:
@@ -81,11 +81,16 @@ def sweep_module(j: Book, tap: Any, module: Any, n: int, thorough: bool) -> None
 
 def sweep_tensor(j: Book, tap: Any, t: Any, n: int) -> None:
     """n: its number; -1 where unknown"""
-    for table, kind in ((on_tensor(t), "tensor"), (on_leaf(t), "post_accumulate")):
-        if table and unswept(j, table):
-            if n < 0:
-                n = j.tensor(tap, t)
-            sweep(j, tap, table, kind, name_of(j, n), n, ())
+    table = on_tensor(t)
+    if table and unswept(j, table):
+        if n < 0:
+            n = j.tensor(tap, t)
+        sweep(j, tap, table, "tensor", name_of(j, n), n, ())
+    table = on_leaf(t)
+    if table and unswept(j, table):
+        if n < 0:
+            n = j.tensor(tap, t)
+        sweep(j, tap, table, "post_accumulate", name_of(j, n), n, ())
 
 
 def on_tensor(t: Any) -> Any:
@@ -107,13 +112,13 @@ def sweep(j: Book, tap: Any, table: Any, kind: str, on: str, owner: int, with_kw
     if firing is None:                                  # the recording ended meanwhile, in another thread
         return
     place = id(table)
-    wrapped = False
     for key, hook in list(table.items()):
         if type(hook) is around and hook.args[0][0] is j:
             continue
-        if kind == "tensor" and tap.of_several(hook, owner, place, key, -1):
+        plain = type(hook) is FunctionType and not of_library(hook)
+        if kind == "tensor" and (not plain or hook.__code__.co_freevars) and tap.of_several(hook, owner, place, key, -1):
             continue
-        if (type(hook) is not FunctionType or of_library(hook)) and tap.is_ours(hook):
+        if not plain and tap.is_ours(hook):
             continue
         n = j._hooks.get((place, key), -1)
         if n < 0:
@@ -123,15 +128,16 @@ def sweep(j: Book, tap: Any, table: Any, kind: str, on: str, owner: int, with_kw
             row["kind"] = kind
             row["on"] = on
             row["owner"] = owner
-        describe(j, tap, row, hook)
+        if plain:
+            name_function(j, row, hook)
+        else:
+            describe(j, tap, row, hook)
         its: str = row["kind"]
         table[key] = around(firing, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
-        wrapped = True
-    if not wrapped:
-        return
-    j._swapped.append(ref(table))
-    if len(j._swapped) > 10_000:
-        j._swapped = [t for t in j._swapped if t() is not None]
+        j._swapped.append((ref(table), key))
+    if len(j._swapped) > j.room:
+        j._swapped = [entry for entry in j._swapped if entry[0]() is not None]
+        j.room = max(j.room, 2 * len(j._swapped))
     if not j.on:                                        # the end, in another thread, may have looked before we were there
         bare(j, table)
 
@@ -153,18 +159,30 @@ def describe(j: Book, tap: Any, row: dict[str, Any], hook: Any) -> None:
     if type(hook) is not FunctionType or of_library(hook):
         plain = tap.plain(hook)
     if type(plain) is FunctionType:
-        name: str = plain.__qualname__
-        code = plain.__code__
-        row["name"] = name.replace("<locals>.", "") if "<" in name else name
-        row["defined"] = number(j.sites, code.co_filename, code.co_firstlineno, code.co_qualname)
+        name_function(j, row, plain)
     else:
         row["name"] = tap.name_of(plain)
         row["defined"] = tap.defined(plain)
 
 
+def name_function(j: Book, row: dict[str, Any], function: Any) -> None:
+    name: str = function.__qualname__
+    code = function.__code__
+    row["name"] = name.replace("<locals>.", "") if "<" in name else name
+    row["defined"] = number(j.sites, code.co_filename, code.co_firstlineno, code.co_qualname)
+
+
 def of_library(function: Any) -> bool:
     home = function.__module__
     return isinstance(home, str) and home.startswith(("torch", "retrograd"))
+
+
+def fired(facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+    """A hook fires."""
+    j: Book = facts[0]
+    if not j.on:
+        return facts[2](*args, **kwargs)
+    return fire(j, facts, args, kwargs)
 
 
 def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) -> Any:

@@ -320,7 +320,7 @@ class Once:
                 if leaf is not None:
                     leaves[id(leaf)] = leaf
                     continue
-                known = tap.witness.number(node)
+                known = tap.number(node)
                 if known is not None:
                     op = step.rec.node_rows[known][1]
                     raise RecordingError(

@@ -10,7 +10,7 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from ..._engine.tensor import TensorBase, wants_grad
+from ..._engine.tensor import TensorBase, read_grad, wants_grad
 from .book import (
     GOING_ON,
     Book,
@@ -20,7 +20,6 @@ from .book import (
     like,
     name_of,
     names_of,
-    new_like,
     new_value,
     now,
     path_of,
@@ -28,7 +27,7 @@ from .book import (
     thread_of,
     value,
 )
-from .fired import OF_MODULES, bare, fire, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
+from .fired import OF_MODULES, bare, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
 
 NAME: Final = blank(name="", names=None, role="")
 NAME_OF: Final = blank(name="", names=None, role="", of=-1)
@@ -42,6 +41,11 @@ class Journal(Book):
     def thread(self) -> Thread:
         return thread_of(self)
 
+    def alone(self) -> bool:
+        """Does nobody run anything of a model but, perhaps, this thread?"""
+        thread: Any = getattr(self.local, "it", None)
+        return self.threads == 0 or (self.threads == 1 and thread is not None and not thread.modules and not thread.passes)
+
     def reserve(self, kind: str) -> int:
         """The number of an event that begins; -1 when there is no room for it."""
         return reserve(self, kind)
@@ -52,12 +56,6 @@ class Journal(Book):
         if n >= 0:
             self.rows[n] = row
         return n
-
-    def like(self, tap: Any, t: Any) -> int:
-        return like(self, t)
-
-    def new_like(self, key: Any, shape: Any, dtype: Any, device: Any) -> int:
-        return new_like(self, key, shape, dtype, device)
 
     def tensor(self, tap: Any, t: Any) -> int:
         """The number of a tensor seen before, or a new one."""
@@ -98,12 +96,6 @@ class Journal(Book):
     def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
         sweep(self, tap, table, kind, on, owner, with_kwargs)
 
-    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-        """A hook fires."""
-        if not self.on:
-            return facts[2](*args, **kwargs)
-        return fire(self, facts, args, kwargs)
-
     def sweep_pending(self) -> None:
         sweep_pending(self)
 
@@ -126,7 +118,7 @@ class Journal(Book):
         """The numbers of those that have a .grad."""
         found: list[int] = []
         for p in tensors:
-            if p.is_leaf and p.grad is not None:
+            if is_leaf(p) and (read_grad(p) if isinstance(p, TensorBase) else p.grad) is not None:
                 known = self._ids.get(id(p))
                 if known is not None and known[0]() is p:
                     found.append(known[1])
@@ -235,20 +227,26 @@ class Journal(Book):
 
     def unwrap(self) -> None:
         """Every hook is itself again."""
-        for table in self._swapped:
-            live = table()
-            if live is not None:
-                bare(self, live)
+        around = self.around
+        for known, key in self._swapped:
+            table = known()
+            if table is None:
+                continue
+            ours = table.get(key)
+            facts: Any = ours.args[0] if type(ours) is around else None
+            if facts is not None and facts[0] is self and type(facts[2]) is not around:
+                table[key] = facts[2]
+            else:                                       # it was removed, or there is another recording
+                bare(self, table)
         self._swapped.clear()
 
 
 def new_tensor(j: Book, tap: Any, t: Any, made_by: int, stem: int, look: bool) -> int:
     if isinstance(t, TensorBase):
         wants = wants_grad(t)
-        leaf: bool = t.fn is None if t.origin is None else t.is_leaf  # type: ignore[attr-defined]
     else:
         wants = t.requires_grad
-        leaf = t.is_leaf
+    leaf = is_leaf(t)
     n = add(j, j.rec.tensor_rows, (like(j, t), made_by, int(leaf) + 2 * int(wants), stem))
     j._ids[id(t)] = (ref(t), n)
     if wants and made_by == -1 and look:
@@ -256,6 +254,13 @@ def new_tensor(j: Book, tap: Any, t: Any, made_by: int, stem: int, look: bool) -
             j.name_new_leaf(tap, t, n)
         sweep_tensor(j, tap, t, n)                      # it may have hooks from before the recording
     return n
+
+
+def is_leaf(t: Any) -> bool:
+    if isinstance(t, TensorBase) and t.origin is None:
+        return t.fn is None
+    leaf: bool = t.is_leaf
+    return leaf
 
 
 def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int:

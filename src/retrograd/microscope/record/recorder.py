@@ -5,11 +5,12 @@ a tap changes meanwhile goes through `Recorder.later` and `Recorder.swap`, so th
 """
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import time
 from typing import Any
-from weakref import ref
+from weakref import proxy, ref
 
 from .._hooked import Hooked
 from ..arguments import checked
@@ -18,7 +19,7 @@ from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
 from .exchanges import clock, rank_of_process
-from .fired import OF_OPTIMIZERS
+from .fired import OF_OPTIMIZERS, fired
 from .kept import kept_graphs
 from .naming import Names, numbered
 from .recording import FIELDS, POSITION, Recording
@@ -27,6 +28,7 @@ from .swaps import NOTHING, Seat, swap_in, swap_out
 LIMIT = 500_000
 VALUES = 1 << 30                    # bytes of kept values
 ON_OPTIMIZERS = {kind for _, kind in OF_OPTIMIZERS}
+PYTHON = sys.version.split()[0]
 _running: list[Recorder] = []
 
 
@@ -106,14 +108,14 @@ class Recorder(Names):
             raise RecordingError("record: this recording has ended; call record() again for a new one")
         _running.append(self)
         self.start = now()
-        self.firing = self.fired
+        self.firing = fired
         try:
             rec = self.rec
             rec.live = self
             rec.sites = self.sites.table
             rec.header = {
                 "engine": "+".join(tap.name for tap in self.taps), "versions": {t.name: t.version for t in self.taps},
-                "python": sys.version.split()[0], "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "python": PYTHON, "created": date(int(time.time())),
                 "ops": self.ops, "nodes": self.nodes, "norms": self.norms, "values": self.asked,
                 "limit": self.limit, "argv": list(sys.argv[:8])}
             self.on = True
@@ -168,6 +170,10 @@ class Recorder(Names):
         self._seen.clear()
         if self in _running:
             _running.remove(self)
+        if self.alone() and not self.replay:
+            for tap in self.taps:
+                tap.let_go()
+            self.rec = proxy(rec)
 
     def look_at_parameters(self) -> None:
         """The block ends: which parameters have no .grad then, or want none; what it is of the others."""
@@ -320,6 +326,12 @@ _plans: dict[Any, Kept] = {}
 
 def plan_of(plan: Any) -> Kept:
     return _plans.setdefault((type(plan.__self__), plan.__name__), Kept())
+
+
+@functools.lru_cache(1)
+def date(seconds: int) -> str:
+    """The time of day of a recording."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def lone(models: tuple[Any, ...]) -> Any:

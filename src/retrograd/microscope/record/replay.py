@@ -151,7 +151,7 @@ class Run:
         self.nodes = list(walk(self.roots))
         self.names: dict[str, Any] = {}
         for node in self.nodes:
-            number = self.tap.witness.number(node)
+            number = self.tap.number(node)
             tensor = -1 if number is None else rec.node_rows[number][4]
             if tensor >= 0:
                 self.names[rec.name_of_tensor(tensor)] = node
@@ -236,7 +236,7 @@ class Norms:
         """Ops of hooks are of no interest."""
 
     def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
-        self.stack.append([self.tap.witness.number(node), 0.0])
+        self.stack.append([self.tap.number(node), 0.0])
 
     def edge(self, task: Any, to: Any, nr: int, g: Any) -> None:
         if self.stack:

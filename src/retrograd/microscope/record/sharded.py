@@ -38,7 +38,7 @@ class Sharded:
         if number in self.met:
             return
         self.met.add(number)
-        tap.exchanges.parallel.add(module)
+        tap.exchanges.met(module)
         tap.recorder.note("sharded", tap.recorder.rec.modules[number]["path"])
         tap.mine = True
         try:

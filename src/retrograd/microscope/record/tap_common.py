@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from itertools import count
 from typing import Any
-from weakref import ref
+from weakref import proxy, ref
 
 from .._hooked import Hooked, plain
 from .._own_hook import OwnHook
@@ -19,7 +19,7 @@ from .exchanges import Exchanges
 from .fired import OF_OPTIMIZERS, PLACE, SELDOM
 from .recorder import Recorder
 from .tape import Patch, Tape
-from .witness import Witness
+from .witness import Witness, mark_of
 
 _serials = count(1)
 _nothing: Any = nullcontext()
@@ -43,10 +43,10 @@ class Tap:
     hooks_home: Any                             # the module with the _global_*_hooks
 
     def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+        self.recorder: Any = recorder
         self.engine = engine_named(self.name)
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
-        self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
+        self.witness: Any = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.mine = False                       # a hook of our own is being registered
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
         self.steps: dict[int, list[Any]] = {}   # id of an optimizer -> what was there when its step began, innermost last
@@ -98,6 +98,12 @@ class Tap:
 
     def close(self) -> None:
         """The recording is over: let go of everything."""
+
+    def let_go(self) -> None:
+        """Nothing of the recording needs us any more but what it is asked: a cycle would keep it until the collector comes by."""
+        self.recorder = self.exchanges.recorder = proxy(self.recorder)
+        self.witness.kinds.clear()
+        self.witness = self.ear = None
 
     def step_begins(self, optimizer: Any, frame: Any) -> None:
         recorder = self.recorder
@@ -372,6 +378,11 @@ class Tap:
         return {"type": type(out).__name__, "tensors": numbers,
                 "wants": any(t.requires_grad for t in tensors)}
 
+    def number(self, node: Any) -> int | None:
+        """The number that this recording gave a node; None when it has none."""
+        found = mark_of(self.serial, node)
+        return None if found < 0 else found
+
     def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: event `op` made them."""
         return self.witness.adopt(fn, op)
@@ -457,7 +468,8 @@ class Tap:
         if error is not None and cause is not None:
             error.add_note(f"The recording knows: {cause}.")
         recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error), cause))
-        self.exchanges.passed(self, thread.number, number, begin)
+        if self.exchanges.parallel:
+            self.exchanges.passed(self, thread.number, number, begin)
         if not thread.passes:
             self.trim()
 
@@ -473,9 +485,9 @@ class Tap:
                 del ids[key]
 
     def split(self, roots: list[Any]) -> None:
-        """A pass begins: with values="paths", what comes together in it is to be told apart."""
+        """A pass begins, with values="paths": what comes together in it is to be told apart."""
         recorder = self.recorder
-        if recorder.asked == "paths" and recorder.splitting is None:
+        if recorder.splitting is None:
             recorder.splitting = Splitting(recorder, self, roots)
 
     def join(self, splitting: Any, number: int, error: BaseException | None) -> None:

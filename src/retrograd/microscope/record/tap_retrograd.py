@@ -264,7 +264,8 @@ class RetrogradTap(Tap):
             thread, number = self.begin_pass("backward" if accumulate else "grad", numbers, tensors, retain, create,
                                              None if wanted is None else self.goals(wanted), sys._getframe(1))
             before = recorder.splitting
-            self.split([node for node, _ in roots])
+            if recorder.asked == "paths":
+                self.split([node for node, _ in roots])
         finally:
             thread.busy -= 1
         if recorder.splitting is not before:

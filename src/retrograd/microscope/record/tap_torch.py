@@ -8,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from .._hooked import Hooked
-from ..listen.replaced import ENTRY, replacements
+from ..listen.replaced import ENTRY, replacements, replacements_for_ops
 from ..listen.sites import caller, last_read, variables
 from . import functional_exchanges
 from .book import Thread
@@ -103,6 +103,8 @@ class TorchTap(TorchNumbers):
 
     def install(self) -> None:
         self.recorder.swap(self.plan)
+        if self.recorder.ops:
+            self.recorder.swap(self.plan_of_ops)
         if self.sharded.group is not None:
             self.recorder.swap(self.sharded.plan)
         super().install()
@@ -111,6 +113,10 @@ class TorchTap(TorchNumbers):
     def plan(self, put: Any, seat: Any) -> None:
         """put(owner, name, new) what stands for functions in every recording: it outlives this one, and asks who has the seat"""
         for owner, name, new in replacements(self.torch, seat):
+            put(owner, name, new)
+
+    def plan_of_ops(self, put: Any, seat: Any) -> None:
+        for owner, name, new in replacements_for_ops(self.torch, seat):
             put(owner, name, new)
 
     def hear_exchanges(self) -> None:
@@ -152,6 +158,10 @@ class TorchTap(TorchNumbers):
                 continue
         self.handles.clear()
         self.flush()
+
+    def let_go(self) -> None:
+        super().let_go()
+        del self.sharded
 
     # -- ops
 
@@ -348,8 +358,9 @@ class TorchTap(TorchNumbers):
             if self.has_old_calls:
                 self.wrap_captured()
             before = recorder.splitting
-            self.split([t.grad_fn if isinstance(t, self.Tensor) else t.node for t in outs
-                        if not isinstance(t, self.Tensor) or t.grad_fn is not None])
+            if recorder.asked == "paths":
+                self.split([t.grad_fn if isinstance(t, self.Tensor) else t.node for t in outs
+                            if not isinstance(t, self.Tensor) or t.grad_fn is not None])
             if recorder.splitting is not before:
                 args = (args[0], True, *args[2:])       # retain_graph
             thread, number = self.begin_pass("backward" if accumulate else "grad", tuple(roots), tuple(tensors), retain,

@@ -19,9 +19,9 @@ from .book import (
     add,
     add_value,
     like,
+    like_of,
     measure,
     name_of,
-    new_like,
     new_value,
     now,
     reserve,
@@ -188,11 +188,6 @@ class Witness:
             thread.last = now()
 
     # -- nodes
-
-    def number(self, node: Any) -> Any:
-        """The number that this recording gave a node; None when it has none."""
-        found = mark_of(self, node)
-        return None if found < 0 else found
 
     def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: event `op` made them."""
@@ -606,11 +601,7 @@ def value_of(w: Witness, g: Any, same: int) -> int:
 
 def seen(j: Journal, tap: Any, g: Any, key: int, edition: int, x: Any, row: Any) -> int:
     """A new value, of an array or tensor that is known by `key`; its numbers are those of the array x."""
-    place: Any = (x.shape, x.dtype)
-    number = j._likes.get(place, -1)
-    if number < 0:
-        number = new_like(j, place, x.shape, tap.dtype_of(x.dtype), "cpu")
-    n = add_value(j, number, row)
+    n = add_value(j, like_of(j, x), row)
     j._seen[key] = (ref(g), edition, n)
     if j.values == "all":
         j.keep(tap, n, g)
@@ -627,7 +618,7 @@ def blame(j: Journal, tap: Any, tensors: list[Any], values: list[int]) -> None:
 
 
 def adopt(w: Witness, fn: Any, op: int) -> int:
-    known = mark_of(w, fn)
+    known = mark_of(w.serial, fn)
     if known >= 0:
         return known
     j = w.journal
@@ -641,7 +632,7 @@ def adopt(w: Witness, fn: Any, op: int) -> int:
             if nxt is None:
                 edges.append(None)
                 continue
-            to = mark_of(w, nxt)
+            to = mark_of(w.serial, nxt)
             if to < 0:
                 to = new_node(w, nxt, rows)
                 todo.append((nxt, to))
@@ -668,12 +659,12 @@ def seq_of(node: Any) -> int:
     return n if n < 1 << 63 else -1
 
 
-def mark_of(w: Witness, node: Any) -> int:
-    """The number of a node; -1 when it has none yet."""
+def mark_of(serial: int, node: Any) -> int:
+    """The number that the recording with this tap gave a node; -1 when it has none."""
     facts: Any = node._facts if isinstance(node, Node) else node.metadata
     if facts is not None:
         known: Any = facts.get(MARK)
-        if known is not None and known[0] == w.serial:
+        if known is not None and known[0] == serial:
             return int(known[1])
     return -1
 
