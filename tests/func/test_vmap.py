@@ -50,6 +50,12 @@ def test_the_function_is_called_once_with_the_shape_of_a_sample() -> None:
     assert seen[1:] == [(4,)] * 3
 
 
+@pytest.mark.parametrize(("randomness", "alike"), [("same", True), ("different", False)])
+def test_chunks_draw_the_same_numbers_where_samples_do(randomness: str, alike: bool) -> None:
+    rows = vmap(lambda x: x + torch.rand(2), chunk_size=2, randomness=randomness)(torch.zeros(5, 2)).tolist()
+    assert all((row == rows[0]) is alike for row in rows[1:])
+
+
 def test_jacfwd_calls_a_function_once() -> None:
     W = numbers(torch, 4, 5).requires_grad_()
     seen, f = calls_of(lambda x: torch.tanh(W @ x))

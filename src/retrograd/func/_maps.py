@@ -7,6 +7,7 @@ from typing import Any
 
 from .._engine.tensor import TensorBase
 from .._functions import cat
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import TreeSpec
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
@@ -50,9 +51,12 @@ def vmap(
         size = sizes[0]
         if chunk_size is None or chunk_size >= size:
             return _mapped(func, name, leaves, dims, spec, kwargs, out_dims, Level(size, randomness, RULES))
-        parts = []
+        parts: list[Any] = []
+        drawn = get_rng_state() if randomness == "same" else None
         for at in range(0, size, chunk_size):
             n = min(chunk_size, size - at)
+            if drawn is not None:                       # for each chunk the same
+                set_rng_state(drawn)
             chunk = [x if d is None else x.narrow(d, at, n) for x, d in zip(leaves, dims)]
             parts.append(flatten(_mapped(func, name, chunk, dims, spec, kwargs, out_dims, Level(n, randomness, RULES))))
         places = _out_places(name, out_dims, parts[0][1])
