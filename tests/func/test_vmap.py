@@ -56,6 +56,39 @@ def test_chunks_draw_the_same_numbers_where_samples_do(randomness: str, alike: b
     assert all((row == rows[0]) is alike for row in rows[1:])
 
 
+def test_a_transform_inside_vmap_asks_a_function_for_its_derivative_not_its_rule_for_batches() -> None:
+    def program(torch: Any, func: Any) -> list[Any]:
+        class Rounded(torch.autograd.Function):  # type: ignore[misc]
+            @staticmethod
+            def forward(x: Any) -> Any:
+                return x.round()
+
+            @staticmethod
+            def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+                pass
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g
+
+            @staticmethod
+            def jvp(ctx: Any, tangent: Any) -> Any:
+                return tangent * 3
+
+            @staticmethod
+            def vmap(info: Any, in_dims: Any, x: Any) -> Any:
+                return x.round(), in_dims[0]
+
+        def f(x: Any) -> Any:
+            return (Rounded.apply(x) * x).sum()
+
+        x = torch.tensor([[0.4, 1.6], [2.2, -0.7]])
+        outer = func.vmap(func.vmap(func.grad(f)))
+        return [func.vmap(func.grad(f))(x), func.vmap(lambda x: func.jvp(f, (x,), (x,)))(x)[1], func.vmap(func.jacrev(f))(x),
+                outer(x[None]), func.grad(lambda x: func.vmap(f)(x).sum())(x)]
+    on_both(program)
+
+
 def test_jacfwd_calls_a_function_once() -> None:
     W = numbers(torch, 4, 5).requires_grad_()
     seen, f = calls_of(lambda x: torch.tanh(W @ x))

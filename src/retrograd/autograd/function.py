@@ -37,7 +37,7 @@ class FunctionCtx:
         """Keep tensors (or None) for jvp, which finds them in ctx.saved_tensors."""
         for t in tensors:
             if not isinstance(t, TensorBase) and t is not None:
-                raise TypeError(
+                raise AssertionError(
                     "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
                     "on ctx.")
         self.saved_for_forward = tensors
@@ -337,6 +337,11 @@ NEEDS_SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
     "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 )
+AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+    "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the "
+    "forward function itself."
+)
 NO_RULE: Any = None                 # Function.backward, setup_context and jvp: not overridden
 NO_SETUP: Any = None
 NO_JVP: Any = None
@@ -490,9 +495,10 @@ def tangent(x: Any) -> bool:
 def bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with the defaults filled in."""
     try:
-        found = inspect.signature(forward).bind(*args, **kwargs)
+        signature = inspect.signature(forward)
     except (TypeError, ValueError):
         return tuple(args), kwargs
+    found = signature.bind(*args, **kwargs)
     found.apply_defaults()
     return found.args, found.kwargs
 
@@ -527,8 +533,9 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     outputs = (output,) if single else output
     dirty = _identities(node, "dirty_tensors")
     frozen = _identities(node, "non_differentiable")
-    _check_dirty(node, args, outputs)
     given = {id(a): a for a in args if isinstance(a, TensorBase)}
+    _check_saved(node, outputs, record, given.keys() - dirty - frozen)
+    _check_dirty(node, args, outputs)
     taken = TAKEN.intersection(node.__dict__)
     if taken:
         raise AttributeError(
@@ -554,11 +561,16 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
                                 f"{type(out).__name__}")
             found.append(out)
             continue
-        if id(out) not in made:
-            made[id(out)] = _output(node, out, nr, id(out) in dirty, id(out) in frozen, given, record, tensors)
-        elif made[id(out)].fn is node:
-            made[id(out)].nr = nr               # returned twice: the last place gets the gradient
-        found.append(made[id(out)])
+        as_is = id(out) in given and id(out) not in dirty
+        if as_is or id(out) not in made:
+            new = _output(node, out, nr, id(out) in dirty, id(out) in frozen, given, record, tensors)
+            if not as_is:
+                made[id(out)] = new
+        else:
+            new = made[id(out)]
+            if new.fn is node:
+                new.nr = nr                     # returned twice: the last place gets the gradient
+        found.append(new)
     if record:
         _save(node, made)
     for name in ("to_save", "dirty_tensors", "non_differentiable"):
@@ -576,9 +588,27 @@ def _fresh(node: Any, args: tuple[Any, ...], out: Any) -> Any:
     out.nr = 0
     fields = node.__dict__
     if "to_save" in fields:
+        _check_types(fields["to_save"])
         _save(node, {id(out): out})
         del fields["to_save"]
     return out
+
+
+def _check_saved(node: Any, outputs: tuple[Any, ...], record: bool, given: set[int]) -> None:
+    """An error for what cannot be saved: no tensors and, in setup_context, inputs that are returned."""
+    saved = node.__dict__.get("to_save", ())
+    if record:
+        _check_types(saved)
+    if node._forward_cls.setup_context is not NO_SETUP and grad_on():
+        kept = {id(t) for t in (*saved, *(node.__dict__.get("saved_for_forward") or ()))}
+        if any(id(out) in kept and id(out) in given for out in outputs):
+            raise RuntimeError(AS_IS)
+
+
+def _check_types(saved: tuple[Any, ...]) -> None:
+    for i, t in enumerate(saved):
+        if t is not None and not isinstance(t, TensorBase):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
 
 
 def _identities(node: Any, name: str) -> set[int]:
@@ -596,7 +626,8 @@ def _check_dirty(node: Any, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> 
         if id(t) not in given:
             if t.origin is not None:
                 raise RuntimeError(NOT_GIVEN)
-            warn(NOT_GIVEN)
+            if t.array.dtype.kind in "fcV":
+                warn(NOT_GIVEN)
 
 
 def _output(
@@ -607,7 +638,7 @@ def _output(
         if record and out.origin is not None:
             views.explain(out, out.origin, False)
         bump(out)
-        if not record:
+        if not record or out.array.dtype.kind not in "fcV":
             return out
         if frozen:
             return create.detached(out) if wants_grad(out) else out
@@ -634,7 +665,7 @@ def _output(
             out.rg = False
             out.fn = None
         if is_input:
-            if not record and wants_grad(out):
+            if wants_grad(out):
                 return create.detached(out)
             out = shape.alias(out)
         if not record and out.origin is not None:
@@ -657,13 +688,10 @@ def _output(
 
 def _save(node: Any, made: dict[int, Any]) -> None:
     kept: list[Any] = []
-    for i, t in enumerate(node.__dict__.get("to_save", ())):
+    for t in node.__dict__.get("to_save", ()):
         if t is None:
             kept.append((None, 0, None, -1))
             continue
-        if not isinstance(t, TensorBase):
-            raise TypeError(
-                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
         out = made.get(id(t), t)
         if out.fn is node:
             kept.append((keep_output(out, node), edits(out), shared_version(out), out.nr))

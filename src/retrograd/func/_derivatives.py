@@ -331,12 +331,12 @@ class _Level:
 
     def outside(self, y: Any) -> bool:
         """Does y depend on a tensor of the caller's that requires grad?"""
-        return self.outer and _leads(
+        return self.outer and leads(
             y, False, lambda node: hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number)
 
     def has(self, y: Any) -> bool:
         """Does y depend on an alias?"""
-        return _leads(y, True, lambda node: id(node) in self.starts)
+        return leads(y, True, lambda node: id(node) in self.starts)
 
     def linked(self, y: Any) -> bool:
         """Has y derivatives of the caller's?"""
@@ -357,7 +357,7 @@ class _Level:
         return self.settled(self.lowered(y))
 
 
-def _leads(y: Any, forward: bool, there: Callable[[Any], bool]) -> bool:
+def leads(y: Any, forward: bool, there: Callable[[Any], bool]) -> bool:
     """Does y's history, that for tangents or that for gradients, lead there?"""
     first = edge(y) if isinstance(y, TensorBase) and wants_grad(y) else None
     todo, seen = [] if first is None else [first], {id(first)}

@@ -4,11 +4,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..._engine.tensor import TensorBase
+from ..._engine.modes import state
+from ..._engine.tensor import TensorBase, wants_grad
 from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function, bound
 from ...utils._pytree import tree_flatten, tree_unflatten
 from .._trees import spread
-from .level import Level, Rule, looped
+from .level import Batched, Level, Rule, looped
 
 MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -39,7 +40,21 @@ def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
     args, kwargs = bound(cls.forward, args, kwargs)
     pairs = [level.given(x) for x in (*args, *kwargs.values())]
     found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(d for _, d in pairs), *[x for x, _ in pairs])
-    return samples(level, found, cls.__name__)
+    made = samples(level, found, cls.__name__)
+    if state().transform > level.transform and not all(_told(cls, y) for y in tree_flatten(made)[0]):
+        return looped(level, func, name, args, kwargs, told=False)      # what differentiates inside vmap asks cls, not its rule
+    return made
+
+
+def _told(cls: Any, y: Any) -> bool:
+    """Does y's derivative, if any, come from backward of cls?"""
+    from .._derivatives import leads
+
+    value = y
+    while isinstance(value, Batched):
+        value = value.value
+    return not isinstance(value, TensorBase) or not wants_grad(value) or leads(
+        value, False, lambda node: isinstance(node, cls._backward_cls))
 
 
 def operator(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

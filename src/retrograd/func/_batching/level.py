@@ -77,6 +77,7 @@ class Level:
         self.randomness = randomness
         self.rules = rules
         self.depth = 1
+        self.transform = 0                      # the use of another transform around it: its number
         self.samples: list[Any] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -183,6 +184,7 @@ def name_of(func: Any) -> str:
 def inside(level: Level) -> Iterator[None]:
     """What is called here is called for samples of the level."""
     it = state()
+    level.transform = it.transform
     level.depth = 1 + sum(type(m) is Level for m in it.functions)
     busy, it.busy = it.busy, False
     it.functions.append(level)
