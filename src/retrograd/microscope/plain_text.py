@@ -41,4 +41,7 @@ def few(names: list[str]) -> str:
 def meant(name: Any, names: list[str]) -> str:
     """What may have been meant by a name that is not there."""
     near = [n for n in names if n.endswith(f".{name}")] or get_close_matches(str(name), names)
-    return f"did you mean {' or '.join(near[:3])}?" if near else f"there are {', '.join(names[:40]) or 'none'}"
+    if not near:
+        return f"there are {', '.join(names[:40]) or 'none'}"
+    *others, last = near[:3]
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -122,6 +122,16 @@ def test_an_interrupted_script_leaves_its_recording(tmp_path: Path) -> None:
     assert not rec.complete and rec.error == "the script exited with status 130" and len(list(rec.of("accumulate"))) == 1
 
 
+def test_a_tied_weight_is_explained_by_each_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "tied.py").write_text(
+        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Embedding(5, 2), nn.Linear(2, 5))\n"
+        "net[1].weight = net[0].weight\nnet(torch.arange(3)).sum().backward()\n")
+    done = run("explain", "tied.py", "net.0.weight", "net.1.weight", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("net.0.weight.grad is the sum of") == 2, done.stderr
+    listed = run("explain", "tied.py", cwd=tmp_path).stdout.splitlines()
+    assert listed[:3] == ["net.0.weight  (5, 2)", "net.1.weight  (5, 2)", "net.1.bias  (5,)"]
+
+
 def test_nothing_recorded_is_said_and_writes_no_page(tmp_path: Path) -> None:
     (tmp_path / "none.py").write_text("print('hello')\n")
     done = run("trace", "none.py", cwd=tmp_path)

@@ -66,7 +66,8 @@ class Beside:
         at = f" [{self.where}]" if self.where else ""
         if self.event_a < 0 or self.event_b < 0:
             return f"{SAID[self.kind]}, {self.text}{at}, is in {'b' if self.event_a < 0 else 'a'} only"
-        return (f"{'backward' if self.backward else 'forward'}: {self.text}{at} is the first that differs: "
+        when = "backward" if self.backward else self.kind if self.kind in ("hook", "step") else "forward"
+        return (f"{when}: {self.text}{at} is the first that differs: "
                 f"norm {told(self.a)} and {told(self.b)}, apart by {self.apart:.2g}")
 
 

@@ -57,8 +57,8 @@ def engine_of(x: Any) -> Engine:
         if isinstance(x, (torch.Tensor, torch.nn.Module)):
             return engine_named("torch")
     raise TypeError(
-        f"microscope: expected a module or tensor of retrograd or of torch, got {type(x).__module__}."
-        f"{type(x).__qualname__}")
+        "microscope: expected a module or tensor of retrograd or of torch, got "
+        + f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins."))
 
 
 def engine_of_module(model: Any, asked: str) -> Engine:

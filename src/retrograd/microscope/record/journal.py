@@ -293,16 +293,14 @@ def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int
 
 
 def better(j: Book, n: int, name: str, had: list[str]) -> bool:
-    """Is this the same name of a parameter, below a path that one of its modules has now?"""
-    for old in had:
-        if not name.endswith("." + old.rpartition(".")[2]):
-            return False
-    path = name.rpartition(".")[0]
+    """Is this the same name of a parameter, below a path that one of its modules has now, and the old ones below none?"""
     modules = j.rec.modules
-    for m in j.owners.get(n, ()):
-        if modules[m]["path"] == path:
-            return True
-    return False
+    paths = {modules[m]["path"] for m in j.owners.get(n, ())}
+    for old in had:
+        path, _, own = old.rpartition(".")
+        if path in paths or not name.endswith("." + own):
+            return False
+    return name.rpartition(".")[0] in paths
 
 
 def gone(j: Book, names: list[str]) -> bool:
@@ -344,6 +342,7 @@ def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
     met: dict[int, Any] = {}                            # id -> (number, module, numbers of its parameters)
     named: dict[int, Any] = {}
     todo: list[Any] = [(model, prefix, -1, 0)]
+    places: list[Any] = []                              # (module, its path with a dot, numbers of its parameters)
     shapeless: Any = tap.shapeless
     while todo:
         module, path, parent, again = todo.pop()
@@ -363,6 +362,13 @@ def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
             number = known[0]
             own = known[2]
         start: str = f"{path}." if path else ""
+        places.append((module, start, own))
+        table = module._modules
+        if table:
+            for name, child in reversed(table.items()):
+                if child is not None:
+                    todo.append((child, start + name, number, again))
+    for module, start, own in places:                   # all modules have their paths: which names are old is known
         table = module._parameters
         if table:
             for name, p in table.items():
@@ -375,11 +381,6 @@ def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
             for name, b in table.items():
                 if b is not None and type(b) not in shapeless:
                     name_tensor(j, tap, b, start + name, "buffer", -1)
-        table = module._modules
-        if table:
-            for name, child in reversed(table.items()):
-                if child is not None:
-                    todo.append((child, start + name, number, again))
     owners = j.owners
     for number, module, own in met.values():
         for n in own:
