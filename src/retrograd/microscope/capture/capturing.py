@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..errors import CaptureError, tied
@@ -20,6 +20,10 @@ from .pending import drain
 from .rules import Refused, pulled
 from .runs import Run, Use
 from .terms import Term, combined
+
+if TYPE_CHECKING:
+    from .coverage import Coverage
+    from .grads import Grads
 
 
 class Capture(Block):
@@ -175,14 +179,14 @@ class Capture(Block):
         drain(self)
         return [u for run in self.runs for u in run.uses if fnmatch.fnmatchcase(u.path, pattern) and u.arrived]
 
-    def coverage(self) -> Any:
+    def coverage(self) -> Coverage:
         """How each parameter is covered, or why it is not: a coverage.Coverage.  Print it, or read its rows."""
         from .coverage import cover
         drain(self)
         return cover(self)
 
     @checked
-    def grads(self, layers: Any = None, *, partial: bool = False, scale: Any = None) -> Any:
+    def grads(self, layers: Any = None, *, partial: bool = False, scale: Any = None) -> Grads:
         """The quantities of this capture: a grads.Grads.
 
         layers   patterns as in capture(): only these parameters

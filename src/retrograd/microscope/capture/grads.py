@@ -7,7 +7,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from .products import times
 from .runs import Run, Use
 from .sample_weights import own_terms
 from .terms import Outer, Term, norms2_together, sum_of
+
+if TYPE_CHECKING:
+    from .across import Across
+    from .kfac import KFAC
 
 
 class ByName(dict[str, Any]):
@@ -126,7 +130,7 @@ class Grads:
                             "the gradients of the samples' own losses, or grads(scale=1.0) to keep these")
         return ""
 
-    def across(self, group: Any = None) -> Any:
+    def across(self, group: Any = None) -> Across:
         """The samples of all ranks of a group, these being one rank's: an Across.  All ranks must call it."""
         from .across import Across
         return Across(self, group)
@@ -321,7 +325,7 @@ class Grads:
                     found[name] = g @ normal(g.shape[1], dim, g)
         return found
 
-    def kfac(self, **options: Any) -> Any:
+    def kfac(self, **options: Any) -> KFAC:
         """Kronecker-factored curvature of this capture: a kfac.KFAC, updated once.
 
         options  ema and damping, as in KFAC

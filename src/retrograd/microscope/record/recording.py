@@ -10,7 +10,13 @@ from ..plain_text import escaped
 from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 
 if TYPE_CHECKING:
+    from ..answers.compare import Comparison
+    from ..answers.explain import Explanation
+    from ..answers.ledger import Ledger
+    from ..answers.trouble import Trouble
+    from ..answers.why import Cause
     from ..memory.holding import Memory
+    from .replay import Difference, Replay
 
 VERSION = 1
 FORMAT = "retrograd-recording"
@@ -129,17 +135,17 @@ class Event:
     # the common fields, read most often of all
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> str:
         """What happened: one of FIELDS."""
         return self._row[0]
 
     @property
-    def t(self) -> Any:
+    def t(self) -> int:
         """When it began, in ns since the recording began."""
         return self._row[1]
 
     @property
-    def dt(self) -> Any:
+    def dt(self) -> int:
         """How long it took, in ns."""
         return self._row[2]
 
@@ -382,22 +388,22 @@ class Recording:
 
     # -- questions
 
-    def why_none(self, p: Any) -> Any:
+    def why_none(self, p: Any) -> Cause:
         """Why p.grad is None: a Cause.  p is a tensor, or a parameter's name."""
         from ..answers.why import why_none
         return why_none(p, self)
 
-    def why_not_fired(self, handle: Any) -> Any:
+    def why_not_fired(self, handle: Any) -> Cause:
         """Why the hook behind a handle did not fire: a Cause."""
         from ..answers.why import why_not_fired
         return why_not_fired(handle, self)
 
-    def explain(self, x: Any) -> Any:
+    def explain(self, x: Any) -> Explanation:
         """What x is: a tensor, parameter, node, module, handle, or a parameter's or module's name."""
         from ..answers.explain import explain
         return explain(x, self)
 
-    def trouble(self, **thresholds: float) -> Any:
+    def trouble(self, **thresholds: float) -> Trouble:
         """Where NaN, inf, vanishing and exploding numbers begin, and the hooks that made or hid them.
 
         thresholds  vanished=, exploded=: a gradient is reported if its root mean square is below `vanished` times the largest,
@@ -406,7 +412,7 @@ class Recording:
         from ..answers.trouble import trouble
         return trouble(self, **thresholds)
 
-    def ledger(self, p: Any) -> Any:
+    def ledger(self, p: Any) -> Ledger:
         """The terms of p.grad: contributions by use, hooks' edits, what was there before, clipping; a Ledger.
 
         p is a tensor, or a parameter's name.  Numbers need record(values="parameters"); without, there are norms only.
@@ -439,7 +445,7 @@ class Recording:
 
     @checked
     def replay(self, without: Any = None, replacing: dict[Any, Any] | None = None, gradient: Any = None,
-               number: int | None = None, outputs: dict[Any, Any] | None = None, weights: dict[str, Any] | None = None) -> Any:
+               number: int | None = None, outputs: dict[Any, Any] | None = None, weights: dict[str, Any] | None = None) -> Replay:
         """Run a recorded step again with hooks, outputs of modules or weights replaced, or from another gradient: a Replay.
 
         without    a handle, or several: their hooks do not run      replacing  {handle: function in the hook's place}
@@ -451,7 +457,7 @@ class Recording:
         return replay(self, without, replacing, gradient, number, outputs, weights)
 
     @checked
-    def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
+    def diff(self, other: Recording, rtol: float = 1e-5) -> Difference:
         """Where this recording and another first differ, and in which gradients and hooks: a Difference.
 
         other  another Recording
@@ -461,7 +467,7 @@ class Recording:
         return diff(self, other, rtol)
 
     @checked
-    def compare(self, step_a: int, step_b: int) -> Any:
+    def compare(self, step_a: int, step_b: int) -> Comparison:
         """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran or was skipped.
 
         step_a, step_b  numbers of steps
