@@ -18,7 +18,7 @@ import tempfile
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 Done = subprocess.CompletedProcess
 
@@ -90,12 +90,7 @@ def serve(packages: list[str]) -> None:
         child = os.fork()
         if child == 0:
             become(order)
-            code = execute(order["arguments"])
-            threading._shutdown()  # type: ignore[attr-defined]
-            atexit._run_exitfuncs()
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(code)
+            leave(order["arguments"])
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
@@ -111,6 +106,16 @@ def become(order: dict[str, Any]) -> None:
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+
+
+def leave(arguments: list[str]) -> NoReturn:
+    """Execute them, and end this process."""
+    code = execute(arguments)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def execute(arguments: list[str]) -> int:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 from retrograd.cli.launch import CannotLaunch, mpiexec
 from retrograd.distributed.environment import free_port
@@ -48,16 +49,6 @@ def theirs(n: int, program: str, *arguments: str, timeout: float = 100) -> None:
     """The same program with PyTorch, on n processes that meet by gloo."""
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1",
             "GLOO_SOCKET_IFNAME": "lo"}
-    processes = [
-        subprocess.Popen([sys.executable, "-W", "ignore", str(HERE / program), *arguments], stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True,
-                         env=os.environ | told | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
-        for rank in range(n)]
-    try:
-        for process in processes:
-            said, _ = process.communicate(timeout=timeout)
-            assert process.returncode == 0, said
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    done = warm.run(HERE / "forked.py", n, HERE / program, *arguments, packages=("torch",), env=os.environ | told,
+                    timeout=timeout)
+    assert done.returncode == 0, done.stdout + done.stderr
