@@ -103,3 +103,13 @@ def test_a_tensor_of_one_int_is_a_size_of_split() -> None:
     x = retrograd.arange(3)
     for size in (retrograd.tensor(2), retrograd.tensor([2]), np.int64(2)):
         assert [part.tolist() for part in x.split(size)] == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.fill_(1j), lambda x: x.masked_fill(x == x, 1j), lambda x: x.masked_fill_(x == x, 1j),
+    lambda x: x.__setitem__(x == x, 1j), lambda x: x.__setitem__(0, 1j),
+    lambda x: retrograd.full_like(x, 1j)])
+def test_a_complex_number_is_true_where_it_is_not_zero(write: Callable[[Any], Any]) -> None:
+    x = retrograd.tensor([False])
+    y = write(x)
+    assert (x if y is None else y).tolist() == [True]

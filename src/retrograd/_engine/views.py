@@ -207,12 +207,12 @@ class CopySlices(Node):
             part = outs[0]
             if part is None:
                 part = self.region.blank(dtype_of(g))
-            outs[0] = AsStridedScatterBackward0(self.region).run(g, part)
+            outs[0] = None if self.base_next is None else AsStridedScatterBackward0(self.region).run(g, part)
             return outs
         whole, inside = self.region.lay(g)
         outs = self.inner.backward([self.region.turned(inside.copy())], False)
         inside[...] = 0 if outs[0] is None else self.region.turned(outs[0])
-        outs[0] = whole
+        outs[0] = None if self.base_next is None else whole
         return outs
 
     def edge_count(self) -> int:

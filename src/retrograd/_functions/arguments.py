@@ -24,7 +24,7 @@ def tensor(value: Any, function: str, name: str = "input", position: int = 1) ->
     if isinstance(value, TensorBase):
         return value
     raise TypeError(
-        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {dtypes.typename(value)}")
 
 
 def real_only(x: TensorBase, kernel: str) -> None:
@@ -42,7 +42,7 @@ def operand(value: Any, function: str, name: str = "other", position: int = 2) -
     if isinstance(value, np.ndarray):
         return wrap(dtypes.canonical(value))
     raise TypeError(
-        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {dtypes.typename(value)}")
 
 
 def operands(input: Any, other: Any, function: str) -> tuple[Any, Any]:

@@ -521,13 +521,13 @@ def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy with values written at (or added at) a tuple of index tensors."""
     x = tensor(input, "index_put")
-    values = filling(tensor(values, "index_put", "values", 3), indices, accumulate)
+    values = filling(tensor(values, "index_put", "values", 2), indices, accumulate)
     return put_index(x, indices, values, accumulate).run(x, values)
 
 
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """In place: index_put."""
-    values = filling(tensor(values, "index_put_", "values", 3), indices, accumulate)
+    values = filling(tensor(values, "index_put_", "values", 2), indices, accumulate)
     guard(input, recording(input) or recording(values))
     if (not isinstance(indices, (tuple, list)) or len(indices) <= input.array.ndim) and not fills(values, indices, accumulate):
         separate(input, values)

@@ -131,7 +131,7 @@ class MaskedFillBackward0(Unary):
         self.was = x.shape
         check_number(self.number, x.dtype)
         number = np.asarray(self.number)
-        number = number.real if number.dtype.kind == "c" != x.dtype.kind else number
+        number = number.real if number.dtype.kind == "c" and x.dtype.kind not in "cb" else number
         return packed(np.where(self.mask, number.astype(x.dtype), x))
 
     def overlapped(self) -> Optional[str]:

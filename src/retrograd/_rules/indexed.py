@@ -152,7 +152,7 @@ class IndexPutBackward0(Written):
         out = np.array(a)
         where = own(self.where)
         b = np.asarray(b)
-        b = (b.real if b.dtype.kind == "c" != a.dtype.kind else b).astype(a.dtype)
+        b = (b.real if b.dtype.kind == "c" and a.dtype.kind not in "cb" else b).astype(a.dtype)
         try:
             if b.ndim > 1 or self.accumulate or b.shape == (1,):    # where a mask is, NumPy takes no more than a row
                 b = np.broadcast_to(b, out[where].shape)

@@ -261,3 +261,14 @@ def loop_without_clone():
 
 
 T("the same without clone", loop_without_clone)
+
+
+def constant_base():
+    a, b = t([1.0, 2.0]), torch.zeros(3)
+    b[1:].add_(a)
+    b.grad_fn.register_hook(lambda grad_inputs, grad_outputs: print("  ", grad_inputs, grad_outputs))
+    b.sum().backward()
+    return a.grad
+
+
+T("what a node over a constant hands on", constant_base)
