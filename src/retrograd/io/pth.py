@@ -46,7 +46,7 @@ LEGACY = (
 LEGACY_SAVE = "retrograd writes the zip format alone: _use_new_zipfile_serialization=False is not supported."
 REFUSED = "Weights only load failed. WeightsUnpickler error: {}\n{}"
 CODE = (
-    "retrograd never runs code from a file, with weights_only=False neither: it reads tensors, numbers, strings and plain "
+    "retrograd never runs code from a file, not even with weights_only=False: it reads tensors, numbers, strings and plain "
     "containers of them, and what you allow. Save state_dict() instead of objects, .item() and torch.from_numpy(array) "
     "instead of NumPy's numbers and arrays.")
 CONVERT = (

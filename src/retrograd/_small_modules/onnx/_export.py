@@ -267,7 +267,7 @@ def export(
     try:
         import onnx  # noqa: F401
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("torch.onnx.export writes by the package onnx: pip install onnx", name="onnx") from error
+        raise ModuleNotFoundError("torch.onnx.export needs the package onnx: pip install onnx", name="onnx") from error
     program = ONNXProgram(model_of(model, examples, list(input_names or ()), list(output_names or ()), OPSET, dynamic_axes))
     if f is not None:
         program.save(f)

@@ -568,7 +568,7 @@ def silence_of(rec: Recording, n: int) -> Cause:
         cause = unknown(f"it is on {hook['on']}, and the recording does not know where the gradient of that comes from",
                         "Record the forward pass as well.")
     else:
-        cause = unknown(f"a hook of {hook['on']}", "Name the model: record(model).")
+        cause = unknown(f"it is on {hook['on']}, which the recording does not know", "Name the model: record(model).")
     if removal is not None and cause.code in ("cannot_know", "registered_late", "no_backward", "not_called", "no_step",
                                               "module_not_called", "removed"):
         return Cause("removed", "the hook was removed before it could fire", "Call remove() later.", removal.where)
@@ -598,8 +598,8 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
     if not timely:
         if until is not None and any(c.t >= at for c in calls):
             return Cause("removed", "the hook was removed before the module was called", "Call remove() later.")
-        return Cause("registered_late", f"it was registered after the last call of {path}: "
-                     + ("the call fixes the backward hooks" if "backward" in kind else "that call was over"),
+        return Cause("registered_late", f"it was registered after the last call of {path}"
+                     + (", and a call fixes the backward hooks" if "backward" in kind else ""),
                      "Register it before the forward pass.", rec.where(hook["registered"]))
     last = timely[-1]
     leave = next((e for i in link.exits.get(number, ()) if (e := rec.events[i]).call == last.call), None)

@@ -33,8 +33,8 @@ def contract(
 
     model    a module, or a function without arguments that makes one, from `seed`
     batch    (x, *rest), or x alone, or a dict of keyword arguments
-    loss     called as loss(model(x), *rest) or loss(model(**batch)); by default the output of the model if that is one
-             number, or its .loss, else the mean square of the tensors in it
+    loss     called as loss(model(x), *rest) or loss(model(**batch)); by default the output of model(x, *rest) if that is
+             one number, or its .loss, else the mean square of the tensors in it
     forward  (model, *batch) -> first argument of the loss
     seed     for the random numbers of Python, NumPy and the engines
     Their generators, buffers and every .grad are left as they were; hooks run.  CaptureError for a model without parameters.

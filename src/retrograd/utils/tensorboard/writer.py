@@ -42,7 +42,7 @@ PLANES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 if find_spec("tensorboard") is None and find_spec("tensorboardX") is None:
     raise ModuleNotFoundError(
-        "No module named 'tensorboard'\ntorch.utils.tensorboard writes by it, or by tensorboardX: pip install tensorboard",
+        "No module named 'tensorboard'\ntorch.utils.tensorboard needs it, or tensorboardX: pip install tensorboard",
         name="tensorboard")
 
 
