@@ -103,7 +103,7 @@ def lines(found: dict[str, dict[str, Any]]) -> list[str]:
     def number(value: float | None) -> str:
         return "-" if value is None else f"{value:.0f}"
 
-    head = f"{'':20}{'import ms':>12}{'resident MiB':>14}{'installed MiB':>15}{'of it own':>11}"
+    head = f"{'':20}{'import ms':>12}{'resident MiB':>14}{'installed MiB':>15}{'its own':>11}"
     return [head] + [
         f"{name:20}{row['import_ms']:>12.0f}{number(row['resident_mib']):>14}{number(row['installed_mib']):>15}"
         f"{number(row['own_mib']):>11}"

@@ -98,7 +98,7 @@ def footprint(results: Results) -> list[str]:
     lines = [
         "", "## Import and size", "",
         "Milliseconds of an import in a fresh interpreter, MiB resident after it, MiB installed with all requirements.", "",
-        "| engine | import, ms | resident, MiB | installed, MiB | of it own |", "|---|---:|---:|---:|---:|",
+        "| engine | import, ms | resident, MiB | installed, MiB | its own part |", "|---|---:|---:|---:|---:|",
     ]  # fmt: skip
     for name, row in found.items():
         keys = ("import_ms", "resident_mib", "installed_mib", "own_mib")

@@ -152,7 +152,8 @@ def has_viewer() -> bool:
 def explain(found: Any) -> int:
     rec = recording(found)
     if not found.names:
-        for name, n in rec.parameters.items():
+        place = {module["path"]: i for i, module in enumerate(rec.modules)}
+        for name, n in sorted(rec.parameters.items(), key=lambda found: place.get(found[0].rpartition(".")[0], -1)):
             print(printable(f"{name}  {tuple(rec.tensor(n)['shape'])}"))
         for module in rec.modules:
             print(printable(f"{module['path'] or '(the model)'}  {module['type']}"))
