@@ -8,7 +8,7 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import grad_on, modes, state
 from .._engine.tensor import TensorBase, bump, wants_grad
-from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, overlaps
+from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, guard_memory, overlaps
 from .._engine.warn import warn
 from .results import RETURN_TYPES
 
@@ -137,7 +137,8 @@ def into(function: str, y: Any, out: Any, inputs: list[Any]) -> Any:
         raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors")
     pairs = list(zip(y, out, strict=True))
     for part, to in reversed(pairs) if function in ("median", "nanmedian") else pairs:
-        check_grad(function, to, inputs)
+        if has_derivative(part, inputs):
+            check_grad(function, to, inputs)
         check_dtype(function, part, to, y)
     for part, to in pairs:
         write_out(part, to, function, *inputs, several=y)
@@ -174,6 +175,12 @@ def overload(function: str, inputs: list[Any], out: Any) -> str:
     if count > 1 and function in ("clamp", "clip", "clamp_min", "clamp_max", "max", "min"):
         return f"{function}.other"
     return "lerp.number" if function == "lerp" and count == 2 else function
+
+
+def has_derivative(y: TensorBase, inputs: Any) -> bool:
+    """Has the function that made y of the inputs one, as far as they tell?  Others write to any out=."""
+    return y.array.dtype.kind in "fcV" and (
+        wants_grad(y) or not grad_on() or not any(isinstance(t, TensorBase) and wants_grad(t) for t in inputs))
 
 
 def check_grad(function: str, out: Any, inputs: Any) -> None:
@@ -239,8 +246,11 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, sever
     if not isinstance(out, TensorBase):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
     inputs = tuple(t for t in inputs if isinstance(t, TensorBase))
-    check_grad(function, out, inputs)
-    guard(out, False, True)
+    if has_derivative(y, inputs):
+        check_grad(function, out, inputs)
+        guard(out, False, True)
+    else:
+        guard_memory(out, True)
     array = y.array
     if function != "nansum" or any(x.array.size for x in inputs):   # it looks for its kernel when there is something to add
         check_dtype(function, y, out, several)

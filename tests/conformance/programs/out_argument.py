@@ -92,3 +92,22 @@ def saved():
 
 
 T("out= bumps the version of a saved tensor", saved)
+
+# What has no derivative writes to any out=, whatever requires grad.
+w, positions, truths = (
+    torch.tensor([1.0, 3.0, 2.0], requires_grad=True),
+    torch.empty(0, dtype=torch.long),
+    torch.empty(0, dtype=torch.bool),
+)
+T("argmax of a leaf", lambda: torch.argmax(w, out=positions))
+T("nonzero of a leaf", lambda: torch.nonzero(w, out=positions.new_empty(0)))
+T("searchsorted", lambda: torch.searchsorted(w.detach(), w, out=positions.new_empty(0)))
+T("gt", lambda: torch.gt(w, 1, out=truths))
+T("gt into floats", lambda: torch.gt(w, 1, out=torch.empty(3)))
+T("gt into a leaf", lambda: torch.gt(w, 1, out=torch.empty(3, requires_grad=True)))
+T("eq into a result", lambda: torch.eq(w, w, out=torch.ones(3, requires_grad=True) * 1))
+T("logical_not", lambda: torch.logical_not(w, out=torch.empty(3)))
+T("isposinf", lambda: torch.isposinf(w, out=truths.new_empty(0)))
+T("histc", lambda: torch.histc(w, 3, out=torch.empty(0)))
+T("sign, which has one", lambda: torch.sign(w, out=torch.empty(3)))
+T("max and its places", lambda: torch.max(w, 0, out=(torch.empty(()), positions.new_empty(()))))
