@@ -174,7 +174,7 @@ def from_print(text: str, known: list[tuple[list[str], list[str]]]) -> str:
     for theirs, _ in known:
         names = names_of(theirs)
         if "input" in mine:
-            names = [n.replace("self", "input") for n in names]
+            names = ["input" if n == "self" else n for n in names]
         if mine != [n for n in names if n not in own]:
             continue
         exact = dict(zip(names, [p.partition(" ")[0] for p in theirs if p != "*"]))
@@ -222,7 +222,7 @@ def single(name: str, required: list[str], method: bool) -> str | None:
         base = [n for n in names if n not in ("dtype", "layout", "device", "pin_memory")]
         if not method:
             for theirs, outs in schemas(name) if writes_out(name) else ():
-                plain = [n.replace("self", "input") for n in names_of(theirs)]
+                plain = ["input" if n == "self" else n for n in names_of(theirs)]
                 if outs and (plain == names or plain == base):
                     params += ([] if "*" in params else ["*"]) + [
                         f"{outs[0].rstrip('?')}? out=None" if len(outs) == 1 else f"Tensor[{len(outs)}]? out=None"]

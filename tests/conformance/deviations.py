@@ -59,7 +59,7 @@ GENERAL: tuple[str, ...] = (
     "gather of complex tensors, uneven all_to_all, int16 and sums of bools work, unlike in gloo. 16-bit floats are "
     "summed in float32",
     "DistributedDataParallel refuses mixed_precision, bucket_cap_mb_list, skip_all_reduce_unused_params"
-    " and delayed reduction. A wrapped model cannot be copied or pickled",
+    " and delayed reduction",
     "quasirandom.SobolEngine has at most 1111 dimensions; PyTorch's has up to 21201",
     "FlopCounterMode also counts the products inside LSTM and Bilinear, and counts the weight gradient of a grouped "
     "convolution once. It accepts no custom formulas",
@@ -74,7 +74,7 @@ GENERAL: tuple[str, ...] = (
     "How often a result was edited (_version) differs where an operation of PyTorch's edits its own result: quantile, "
     "isclose, trapezoid, sums of one element and parts in inference mode",
     "Random programs also found these: scaled_dot_product_attention with a wrong dtype and wrong shapes names the dtype; "
-    "ConvTranspose1d with a kernel of 1 refuses dilation=0; an EmbeddingBag whose vectors have no elements works, and so "
+    "nn.ConvTranspose1d with a kernel of 1 refuses dilation=0; an EmbeddingBag whose vectors have no elements works, and so "
     "does index_add with negative indices into an empty tensor in backward; a kthvalue among NaN may be another of them; "
     "an LBFGS line search may part from PyTorch's at the last digit of a loss",
     "Of several wrong arguments of a scatter, index, histogram or reduction the error may name another one; of several wrong "
@@ -86,14 +86,13 @@ GENERAL: tuple[str, ...] = (
     "follow; PyTorch edits first",
     "In-place scatter and index functions change nothing if an index is out of range or the source is too short; "
     "PyTorch has by then written the elements before it",
-    "These work here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a source larger than the "
-    "index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with a negative start, pow"
-    " and logaddexp beside a bool tensor, the gradient of vander, take_along_dim on tensors of any strides",
+    "These gradients exist here and fail in PyTorch: of scatter_add, scatter_reduce and scatter with a source larger than "
+    "the index, scatter_reduce 'max' and 'min', pow and logaddexp beside a bool tensor, and vander. take_along_dim without "
+    "dim= takes tensors of any strides",
     "In the compiled build, Tensor.__radd__(3, t) and similar calls fail with Python's own message, even where "
     "PyTorch has one. x.__add__() without an operand, and similar calls, raise TypeError; PyTorch returns NotImplemented",
     "sum(None) and mean(None) are recorded as sum() and mean(): SumBackward0, where PyTorch has SumBackward1",
-    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not accept NumPy's names for their "
-    "arguments (x=, a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",
+    "F.threshold, F.sigmoid and F.tanh take out=",
     "addmv_ and baddbmm_ raise if the output's memory overlaps itself; PyTorch performs every write in turn",
     "A list of floats and a negative int cannot become a uint8 tensor; in PyTorch the int wraps around",
     "If a tensor that backward needs is a view and was edited, the error names the view's node (AsStrided); PyTorch "

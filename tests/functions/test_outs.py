@@ -83,6 +83,26 @@ def test_an_out_that_cannot_be_written_to_is_refused_as_by_pytorch(kind: str) ->
     assert differing == []
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_reduce", "index_add", "index_reduce", "index_copy"])
+def test_scatter_and_index_functions_may_write_over_their_first_input_alone(name: str) -> None:
+    found = []
+    for lib in (pytest.importorskip("torch"), retrograd):
+        said = []
+        for at in (0, 1, 2):
+            args = [lib.tensor([1, 2, 3]), lib.tensor([0, 2, 1]), lib.tensor([4, 5, 6])]
+            how = ("prod",) if "reduce" in name else ()
+            for out in (args[at], args[at].view(3), lib.zeros_like(args[at])):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        said.append(str(getattr(lib, name)(args[0], 0, *args[1:], *how, out=out).tolist()))
+                    except RuntimeError as e:
+                        said.append(str(e))
+        found.append(said)
+    assert found[0] == found[1]
+
+
 def test_out_is_as_it_was_after_an_error() -> None:
     x, out = retrograd.arange(4.0), retrograd.full((4,), 7, dtype=retrograd.float64)
     before = out._version

@@ -504,7 +504,8 @@ FUNCTIONS = {
     "index_copy": "Tensor input, int dim, Tensor index, Tensor source, *, Tensor? out=None",
     "index_fill": "Tensor input, int dim, Tensor index, Tensor value | Tensor input, int dim, Tensor index, Scalar "
         "value",
-    "index_reduce": "Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True",
+    "index_reduce": "Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, "
+        "Tensor? out=None",
     "index_select": "Tensor input, int dim, Tensor index, *, Tensor? out=None",
     "inner": "Tensor input, Tensor other, *, Tensor? out=None",
     "instance_norm": "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
@@ -846,7 +847,8 @@ FUNCTIONS = {
         "index, Tensor src, *, str reduce, Tensor out=None | Tensor input, int dim, Tensor index, Scalar value, *, "
         "Tensor out=None | Tensor input, int dim, Tensor index, Scalar value, *, str reduce, Tensor out=None",
     "scatter_add": "Tensor input, int dim, Tensor index, Tensor src, *, Tensor? out=None",
-    "scatter_reduce": "Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
+    "scatter_reduce": "Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, "
+        "Tensor? out=None",
     "searchsorted": "Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False, str? "
         "side=None, Tensor? sorter=None, Tensor out=None | Tensor sorted_sequence, Scalar self, *, bool "
         "out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor out=None",

@@ -359,11 +359,10 @@ def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str
     return made, b
 
 
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True,
-                 out: Any = None) -> Any:
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with the slices of source reduced into it at index along dim: "prod", "mean", "amax" or "amin"."""
     op, b = slices_reducer(input, dim, index, source, reduce, include_self, False)
-    return finish(op.run(input, b), out, "index_reduce", input, b)
+    return op.run(input, b)
 
 
 def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:

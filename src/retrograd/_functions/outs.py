@@ -27,8 +27,9 @@ MULTI = "multi_dot(): expected out tensor to have dtype {c_want} but got {c_got}
 TENSORDOT = "tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with dtype {got}"
 # Functions whose out= must have the result's dtype: the error about another one.
 DTYPE = {name: text for words, text in (
-    ("argmax argmin tril triu diag mm bmm addmm linear gather scatter scatter_add index_add index_copy slice_scatter renorm sort "
-     "topk msort aminmax addmv baddbmm mv matmul isin softmax log_softmax avg_pool2d avg_pool3d adaptive_avg_pool2d qr svd det "
+    ("argmax argmin tril triu diag mm bmm addmm linear gather scatter scatter_add scatter_reduce index_add index_reduce "
+     "index_copy slice_scatter renorm sort topk msort aminmax addmv baddbmm mv matmul isin softmax log_softmax avg_pool2d "
+     "avg_pool3d adaptive_avg_pool2d qr svd det "
      "slogdet inverse triangular_solve norm take_along_dim cholesky cholesky_inverse cholesky_solve linalg_cross linalg_det "
      "linalg_slogdet linalg_inv linalg_inv_ex linalg_solve linalg_svdvals linalg_svd linalg_qr linalg_eigh linalg_eigvalsh "
      "linalg_lu linalg_cholesky linalg_cholesky_ex linalg_matrix_power linalg_vector_norm linalg_norm linalg_solve_triangular "
@@ -93,6 +94,8 @@ APART = set("""
     gather index_select take masked_select median nanmedian kthvalue diff split_copy split_with_sizes_copy
     linalg_cross cross outer ger cat stack vstack hstack dstack column_stack row_stack concat concatenate
 """.split())
+# Their out= may be the first input alone.
+FIRST = frozenset(("scatter", "scatter_add", "scatter_reduce", "index_add", "index_reduce", "index_copy"))
 # They do not look: reductions, products, copies of views.
 LOOSE = set("""
     mean sum prod std var amax amin argmax argmin all any nansum nanmean logsumexp cummax cummin tril triu diag
@@ -151,7 +154,8 @@ def into(function: str, y: Any, out: Any, inputs: list[Any]) -> Any:
 def fits(function: str, made: Any, out: TensorBase, inputs: list[Any]) -> bool:
     """Is there nothing to ask?  The array `made` has out's shape and dtype, and out's memory is its own or that of an input."""
     mine = out.array
-    if mine.dtype is not made.dtype or mine.shape != made.shape or not mine.flags.c_contiguous or function in APART:
+    if mine.dtype is not made.dtype or mine.shape != made.shape or not mine.flags.c_contiguous or (
+            function in APART or function in FIRST):
         return False
     if out.inference or not modes.usual and ((it := state()).transform > 0 or it.mutation is not None):
         return False
@@ -215,19 +219,19 @@ def check_memory(function: str, out: TensorBase, inputs: Any, shape: Any) -> Non
     a = out.array
     if a.size > 1 and 0 in a.strides and function not in REPEATED and overlaps(a.shape, a.strides):
         raise RuntimeError(OVERLAP)
-    if function in APART and any(x is out for x in inputs):
+    if any(x is out for x in (inputs if function in APART else inputs[1:] if function in FIRST else ())):
         raise RuntimeError(PARTLY)
     if function in LOOSE or not a.size or not dense(a):
         return
     start = address(a)
-    for x in inputs:
+    for n, x in enumerate(inputs):
         b = x.array
         if x is out and a.shape != shape and function in BROADCAST:
             raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}")
         if b.size and dense(b):
             gap = address(b) - start
             same = not gap and a.nbytes == b.nbytes and a.strides == b.strides
-            if -b.nbytes < gap < a.nbytes and (function in APART or not same):
+            if -b.nbytes < gap < a.nbytes and (function in APART or not same or n and function in FIRST):
                 raise RuntimeError(PARTLY)
 
 

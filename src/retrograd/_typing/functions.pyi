@@ -2064,6 +2064,7 @@ def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumul
 
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True,
+    out: Tensor | None = None,
 ) -> Tensor: ...
 
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -2930,6 +2931,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Ten
 
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True,
+    out: Tensor | None = None,
 ) -> Tensor: ...
 
 @overload
