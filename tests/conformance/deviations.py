@@ -50,7 +50,7 @@ GENERAL: tuple[str, ...] = (
     "The DLPack capsule of a conjugated tensor holds a copy of its values; PyTorch exports the values before "
     "conjugation. Likewise, PyTorch exports the imaginary part of a conjugated tensor without its sign",
     "A complex convolution is one node; PyTorch records several",
-    "torch.sym_int, sym_max and similar functions accept numbers only and call neither __torch_function__ nor "
+    "torch.sym_int, sym_max and similar functions call neither __torch_function__ nor "
     "function modes",
     "Tensors with tangents are not views (Tensor._is_view), and the grad_fn of a tangent is Identity",
     "is_autocast_cpu_enabled and similar functions do not warn that they are deprecated",
