@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.harness import Deviation
 
-PYTHONS_WORDS = "Errors about missing and surplus arguments have Python's wording; class and argument are the same"
+PYTHONS_WORDS = "Some errors about missing and surplus arguments have Python's wording; class and argument are the same"
 FEW_DTYPES = "There are no tensors of unsigned dtypes except uint8, nor of complex32; these dtypes exist as names only"
 ARRAYS_MIX = "NumPy arrays and tensors can be mixed in expressions; PyTorch refuses some of these"
 ARRAY_WARNINGS = "Tensors implement NumPy 2's protocol, so NumPy does not warn about them"
