@@ -75,6 +75,26 @@ def test_what_stands_for_a_number_does_so_as_in_pytorch(name: str) -> None:
     assert not differ
 
 
+REFUSED: dict[str, Callable[[Any, Any], Any]] = {
+    "& 1j": lambda T, x: x & 1j, "| 1+0j": lambda T, x: x | (1 + 0j), "<< 1j": lambda T, x: x << 1j,
+    "^ float32": lambda T, x: x ^ np.float32(2), "int8 ** 128": lambda T, x: x.to(T.int8) ** 128,
+    "uint8 ** 256": lambda T, x: x.to(T.uint8) ** 256, "int32 ** 2**31": lambda T, x: x.to(T.int32) ** 2**31,
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", REFUSED)
+def test_numbers_that_bits_and_powers_refuse(name: str) -> None:
+    import torch
+
+    said = []
+    for T in (retrograd, torch):
+        with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+            REFUSED[name](T, T.tensor([1, 2]))
+        said.append((caught.type, str(caught.value)))
+    assert said[0] == said[1]
+
+
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore:__array")              # PyTorch's tensors lack arguments that NumPy 2 wants
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float32", "float64", "bool"])

@@ -270,8 +270,8 @@ class PowBackward0(Unary):
         x, n = promote.operands(x, self.exponent, promote.SAME)
         if x.dtype.kind in "iu" and self.exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        if x.dtype.kind in "iu" and self.exponent >= 1 << 63:
-            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        if x.dtype.kind in "iu" and self.exponent > np.iinfo(x.dtype).max:
+            raise RuntimeError(f"value cannot be converted to type {index.FIXED[x.dtype.name]} without overflow")
         if x.dtype.kind == "b":
             return x if self.exponent else ~x | x
         return x ** n if x.dtype.kind in "iu" else raised(x, n)
@@ -632,7 +632,7 @@ def reciprocal_(x: TensorBase) -> TensorBase:
 
 def pow(a: Value, b: Value) -> Value:
     if isinstance(a, np.generic):                   # a number beside a tensor, else what arithmetic of 0-dim arrays made
-        a = a.item() if isinstance(b, TensorBase) else np.asarray(a)
+        a = promote.plain(a) if isinstance(b, TensorBase) else np.asarray(a)
     try:
         if not isinstance(b, (TensorBase, np.ndarray, np.generic)):
             return PowBackward0(b).run(a)
@@ -675,4 +675,4 @@ def floor_divide_(a: TensorBase, b: Value) -> Any:
 
 
 from .._engine import views  # noqa: E402  views are ops
-from . import cast, choose, complexes, create, pointwise  # noqa: E402  rules of other families
+from . import cast, choose, complexes, create, index, pointwise  # noqa: E402  rules of other families

@@ -299,7 +299,7 @@ def refuse_floats(op: str, a: Value, b: Value) -> None:
 
 
 def refuse_float(op: str, x: Value) -> None:
-    name = "float32" if isinstance(x, (float, np.floating, np.bool_)) else ""
+    name = "float32" if isinstance(x, (float, np.floating, np.bool_)) else "complex64" if is_imaginary(x) else ""
     if isinstance(x, TensorBase):
         name = x.array.dtype.name
     if name in KINDS:
