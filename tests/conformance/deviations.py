@@ -39,6 +39,7 @@ GENERAL: tuple[str, ...] = (
     "matrix; PyTorch makes it nan where the infinite one comes second",
     "sum, mean, prod and cumprod of a real tensor with a complex dtype=, and lerp, dist, ldexp and logaddexp of real and complex "
     "tensors, have gradients: the real part; in PyTorch backward raises",
+    "The gradient of index_add for its source has the conjugate of a complex alpha, as add's has; PyTorch forgets it",
     "A numpy.complex64 beside a tensor is complex, and full and fill_ refuse it; PyTorch drops its imaginary part",
     "torch.fft of an empty batch is empty; in PyTorch MKL raises. "
     "If the out= of ihfftn over one dim has another precision, the error swaps the two dtypes",
@@ -72,7 +73,8 @@ GENERAL: tuple[str, ...] = (
     "add to it: x.view(-1).backward(x.view(-1)) edits x there",
     "Integer tensors never require a gradient; in PyTorch an edit with a value that does (fill_, index_put_) makes them",
     "How often a result was edited (_version) differs where an operation of PyTorch's edits its own result: quantile, "
-    "isclose, trapezoid, sums of one element and parts in inference mode",
+    "isclose, trapezoid, sums of one element, parts in inference mode and the state of optimizers; fused=True raises the version "
+    "of parameters",
     "Random programs also found these: scaled_dot_product_attention with a wrong dtype and wrong shapes names the dtype; "
     "nn.ConvTranspose1d with a kernel of 1 refuses dilation=0; an EmbeddingBag whose vectors have no elements works, and so "
     "does index_add with negative indices into an empty tensor in backward; a kthvalue among NaN may be another of them; "
@@ -137,7 +139,8 @@ GENERAL: tuple[str, ...] = (
     "If the pack hook fails in register_hooks, the saved tensor stays without hooks; in PyTorch it is left with "
     "hooks and nothing packed",
     "Inside torch.func.vmap a Function with generate_vmap_rule calls forward, setup_context and backward once per "
-    "sample. A Function with its own vmap rule gets whole batches in backward, as in forward",
+    "sample, and so does one whose own vmap rule does not apply it, for a transform inside. Where the rule does, backward gets "
+    "whole batches, as forward does",
     "On processors with AVX2, a seed gives PyTorch's random values to the last bit, except for gamma, Dirichlet and "
     "Gumbel values. In the pure build, the last bits of normal values, and of arange and linspace in float64, differ"
     " too. On Intel processors bernoulli_ with a number, and hence dropout, differ as well: there PyTorch draws them"
