@@ -14,7 +14,7 @@ from .. import _kernels
 from .._engine.nary import Nary
 from .._engine.node import Node
 from .._engine.op import OUT, A, B, Binary, Product, Unary, View, X, Y, fit
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wrap
 from .._kernels import kernel
 from .._rules import shape
 from .._rules.linalg import product
@@ -397,9 +397,13 @@ class TwoOf:
         y = node.quick(a, b) if type(a) is ndarray and type(b) in (ndarray, float, int) else None
         if y is None:
             unlike = node.unlike                # the recorded call's graph may still be used
-            y = array_of(node.compute(a, b, None, None))
+            y = array_of(node.compute(a, b, as_tensor(a), as_tensor(b)))
             node.unlike = unlike
         return y
+
+
+def as_tensor(x: Any) -> TensorBase | None:
+    return wrap(x) if type(x) is ndarray else None
 
 
 class AllOf:
