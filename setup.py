@@ -30,6 +30,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 # What mypyc compiles, under src/retrograd: what is hot. The rest is what users subclass, patch, step through or ask help() about.
 COMPILED = (
+    "_compile/arguments.py",
     "_compile/book.py",
     "_compile/calls.py",
     "_compile/code.py",
@@ -37,6 +38,7 @@ COMPILED = (
     "_compile/guards.py",
     "_compile/lower.py",
     "_compile/mood.py",
+    "_compile/outputs.py",
     "_compile/passes.py",
     "_compile/plan.py",
     "_compile/reach.py",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +14,8 @@ from test_compile_coverage import MODELS, ROWS
 import retrograd as torch
 import retrograd.nn.functional as F
 from retrograd import nn
+from retrograd._compile.promises import HERE
+from retrograd._kernels import blocks
 
 TARGETS = torch.tensor([0, 1, 2, 3, 4, 5])
 
@@ -502,3 +507,42 @@ def test_hooks_of_parameters_and_inputs_fire_in_passes_outside(way: Way) -> None
         return seen, state(model), weight.grad
 
     assert same(run(False), run(True))
+
+
+def most(step: Callable[[], Any]) -> int:
+    """The bytes of all that steps made which there are at most during one."""
+    found = []
+    tracemalloc.start()
+    for _ in range(4):
+        gc.collect()
+        tracemalloc.reset_peak()
+        step()
+        found.append(tracemalloc.get_traced_memory()[1])
+    tracemalloc.stop()
+    return min(found[1:])
+
+
+@pytest.mark.skipif(not HERE, reason="an install without C")
+def test_a_step_of_several_pieces_takes_no_more_memory_than_eagerly(way: Way) -> None:
+    x, targets, cache, found = numbers(64, 1, 8, 8), torch.arange(64) % 10, blocks.wanted, []
+    blocks.limit(0)                             # what it keeps is not seen
+    try:
+        for compiled in (False, True):
+            model = nn.Sequential(
+                nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                nn.Flatten(), nn.Linear(512, 64), nn.ReLU(), nn.Linear(64, 10))
+            descent = torch.optim.SGD(model.parameters(), 0.1)
+
+            def step(model: Any = model, descent: Any = descent) -> None:
+                descent.zero_grad()
+                loss = F.cross_entropy(model(x), targets)
+                loss.backward()
+                descent.step()
+
+            call = way.call(step) if compiled else step
+            for _ in range(8):
+                call()
+            found.append(most(call))
+    finally:
+        blocks.limit(cache)
+    assert found[1] < 1.01 * found[0], found

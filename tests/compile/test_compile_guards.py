@@ -12,7 +12,8 @@ from replaying import grads, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd import nn
-from retrograd._compile.guards import Guards
+from retrograd._compile import book, guards, reach, values
+from retrograd._compile.values import Guards
 
 FACTOR = 2.0
 
@@ -317,11 +318,53 @@ def test_bounds_of_arrays_in_c_are_numpys() -> None:
 
 
 @pytest.mark.skipif(Guards is None, reason="an install without C")
+def test_c_looks_at_dicts_classes_and_arrays_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Odd:
+        here = there = 1
+
+    tables: list[Any] = [{}, vars(nn.Linear(2, 3)), {"a": [1], 2: {}, None: 3, "skipped": []}, OrderedDict(b=1, a=Odd())]
+    whole = np.arange(24.0).reshape(4, 6)
+    locked = whole.copy()
+    locked.flags.writeable = False
+    arrays = [whole, whole[1:, ::2], whole.T, locked, whole.astype(">f4"), np.empty((0, 3)), np.float32(2)[...],
+              np.broadcast_to(whole[:1], (5, 6)), np.frombuffer(b"12345678x", np.uint8)[1:9].view("f4")]
+
+    def look() -> list[Any]:
+        return [[reach.contents(x, {"skipped"}) for x in tables], [reach.values_at(x, ("a", "b")) for x in tables],
+                reach.values_at(Odd, ("here", "none")),
+                book.caller().partition(":")[0]]
+    quick = look()
+    for module in (reach, book):
+        monkeypatch.setattr(module, "Guards", None)
+    assert quick == look()
+    for x in arrays:
+        assert guards.lies(x)[:3] == guards.laid(x)[:3] and values.looks(x) == values.seen(x)
+        assert values.root(x) is values.owner(x)
+
+
+def test_a_guard_of_a_dict_that_python_has_to_look_at_leaves_others_in_force() -> None:
+    holder = {"scale": 1.5, "shift": 0.5, "far": 100.0}
+
+    def f(x: Any) -> Any:
+        return x * holder["scale"] + holder["shift"]
+
+    fast, x = skipping(f), numbers(3)
+    for _ in range(3):
+        assert same(fast(x), f(x))
+    for _ in range(4):
+        holder["far"] = float("100")            # the same number, as another object
+        assert same(fast(x), f(x))
+    assert replays(fast) == 6
+    holder["shift"] = 2.0
+    assert same(fast(x), f(x))
+
+
+@pytest.mark.skipif(Guards is None, reason="an install without C")
 @pytest.mark.parametrize("guard", [
-    (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, None), (2, ([],), None, None), (3, (), None, ()), (5, len, None, (1, 2, 3)),
-    (6, {}, ("a",), (1,)),
-    (6, int, ("a",), ()), (6, int, "a", 1), (9, {}, (), 1), (9, {}, None, ()), (10, [], (), ()), (10, {}, ("a",), ()),
-    (7, {}, 3, 1), (11, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",
+    ("dict", [], "a", 1), ("cell", {}, None, 1), ("items", [], None, None), ("items", [], None, []),
+    ("function", len, None, (1, 2, 3)), ("attrs", {}, ("a",), (1,)), ("attrs", int, ("a",), ()), ("attrs", int, "a", 1),
+    ("table", {}, (), 1), ("table", {}, None, ()), ("dicts", [], (), ()), ("dicts", {}, ("a",), ()), ("attr", {}, 3, 1),
+    (0, {}, "a", 1), ("dict", {}, "a"), "text",
 ])
 def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
     with pytest.raises(ValueError, match="Guards"):

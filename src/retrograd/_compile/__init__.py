@@ -12,6 +12,7 @@
     graph      the node of results that can still be differentiated, whose backward pass is a plan
     lower      what a node's forward and rules are, as array functions, elementwise ones as single operations
     effects    what writes tensors and their .grad
+    past       nodes of results whose graph was used up
     outputs    what a call returns
     small      operations on few elements, and where what they give lies
     code       runs of operations, and the program in C

@@ -11,12 +11,9 @@ from .._engine.modes import state
 from .._engine.tensor import TensorBase
 from .effects import grad_of
 from .lower import Lowering
-from .values import Entry, Refused, Value, root
+from .values import Entry, Guards, Refused, Value, of_array, root
 
 ndarray = np.ndarray
-
-
-OURS: dict[int, Any] = {}       # code of the library that was met, by identity: its hash is a sum over all it holds
 
 
 class Tensors:
@@ -26,6 +23,7 @@ class Tensors:
         self.inputs: list[TensorBase] = []
         self.held: list[TensorBase] = []
         self.by_id: dict[int, tuple[str, int]] = {}
+        self.listed: list[tuple[str, int, TensorBase]] = []
 
     def add(self, t: TensorBase, kind: str) -> int:
         found = self.by_id.get(id(t))
@@ -33,13 +31,20 @@ class Tensors:
             many = self.inputs if kind == "input" else self.held
             found = self.by_id[id(t)] = (kind, len(many))
             many.append(t)
+            self.listed.append((found[0], found[1], t))
         return found[1]
 
     def get(self, kind: str, index: int) -> TensorBase:
         return (self.inputs if kind == "input" else self.held)[index]
 
     def all(self) -> list[tuple[str, int, TensorBase]]:
-        return [("input", i, t) for i, t in enumerate(self.inputs)] + [("held", i, t) for i, t in enumerate(self.held)]
+        """The inputs, which are added first, and the others."""
+        return self.listed
+
+    def let_go(self) -> None:
+        """Of the inputs."""
+        del self.listed[:len(self.inputs)]
+        self.inputs.clear()
 
 
 class Inside:
@@ -62,14 +67,14 @@ class Book:
         self.values: dict[int, Value] = {}
         self.alive: list[Any] = []              # arrays and tensors whose addresses stand for them
         self.made: dict[int, Any] = {}          # node -> (inputs, output)
-        self.roots: dict[int, list[Value]] = {}
+        self.roots: dict[int, Any] = {}         # memory -> the value that lies there, or a list of them
         self.reason = ""
         self.inside: Inside | None = None       # the public function that runs
         self.lower = Lowering(self.add)
         self.it = state()
         self.edited: dict[tuple[str, int], int] = {}     # tensors whose memory entries write, and how often
         # The .grad that the plan has set so far, and its content
-        self.settled: dict[tuple[str, int], tuple[Any, Value | None]] = {}
+        self.settled: list[tuple[Any, Value | None]] = []       # by place
         self.early: list[tuple[str, int]] = []
         self.steps: list[Any] = []
         self.nodes: list[Any] = []
@@ -80,30 +85,30 @@ class Book:
     def forget(self) -> None:
         """Let go of all arrays and tensors."""
         self.tensors = Tensors()
-        for table in (self.values, self.made, self.roots, self.settled):
+        for table in (self.values, self.made, self.roots):
             table.clear()
-        for many in (self.entries, self.alive, self.steps, self.nodes):
+        for many in (self.entries, self.alive, self.steps, self.nodes, self.settled):
             many.clear()
         self.lower.twins.clear()
 
     def meet(self, kind: str, i: int, t: TensorBase) -> None:
         """`t` was there before the call."""
-        self.know(Value(kind, t.array.shape, t.array.dtype, t.array, i))
+        self.know(of_array(t.array, kind, i))
         grad = grad_of(t)
         value = None
         if grad is not None:
-            value = Value("grad", grad.array.shape, grad.array.dtype, grad.array, self.place(kind, i))
+            value = of_array(grad.array, "grad", self.place(kind, i))
             self.know(value)
             self.alive.append(grad)
-        self.settled[kind, i] = (grad, value)
+        self.settled.append((grad, value))
 
     def place(self, kind: str, i: int) -> int:
         return i if kind == "input" else len(self.tensors.inputs) + i
 
     def add(self, entry: Entry) -> None:
         if not self.entries:                    # gradients that the call drops before anything else
-            self.early = [key for key, (grad, _) in self.settled.items()
-                          if grad is not None and grad_of(self.tensors.get(*key)) is None]
+            self.early = [(kind, i) for (kind, i, t), (grad, _) in zip(self.tensors.all(), self.settled)
+                          if grad is not None and grad_of(t) is None]
         self.entries.append(entry)
         for out in entry.outs:
             if out.array is not None:
@@ -113,8 +118,14 @@ class Book:
         """The array of `value` stands for it from now on."""
         array = value.array
         self.stand(array, value)
-        self.alive.append(array)
-        self.roots.setdefault(id(root(array)), []).append(value)
+        key = id(root(array))
+        had = self.roots.get(key)
+        if had is None:
+            self.roots[key] = value
+        elif type(had) is list:
+            had.append(value)
+        else:
+            self.roots[key] = [had, value]
 
     def stand(self, array: Any, value: Value) -> None:
         if self.inside is not None and id(array) in self.values:
@@ -149,22 +160,10 @@ class Book:
         """Where the user's code is."""
         inside = self.inside
         if inside is None:
-            return self.caller()
+            return caller()
         if inside.line is None:
-            inside.line = self.caller()
+            inside.line = caller()
         return inside.line
-
-    def caller(self) -> str:
-        frame: Any = sys._getframe(0)           # compiled code has none
-        while frame is not None:
-            code = frame.f_code
-            if id(code) not in OURS:
-                name = code.co_filename
-                if not name.startswith(HOME):
-                    return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
-                OURS[id(code)] = code
-            frame = frame.f_back
-        return ""
 
     @property
     def off(self) -> bool:
@@ -183,12 +182,31 @@ class Book:
 
     def overwritten(self, array: Any, value: Value, count: int = 1) -> None:
         """`array`, of a tensor edited in place `count` times, is `value` from now on."""
-        for other in self.roots.get(id(root(array)), []):
+        for kind, i, t in self.tensors.all():
+            if t.array is array:
+                self.edited[kind, i] = self.edited.get((kind, i), 0) + count
+        self.renewed(array, value)
+
+    def renewed(self, array: Any, value: Value) -> None:
+        """`array` is `value` from now on."""
+        had = self.roots.get(id(root(array)))
+        for other in had if type(had) is list else [] if had is None else [had]:
             if other.array is not array:
                 other.stale = True
             elif other is not value:
                 other.past = True
-        for kind, i, t in self.tensors.all():
-            if t.array is array:
-                self.edited[kind, i] = self.edited.get((kind, i), 0) + count
         self.stand(array, value)
+
+
+def caller() -> str:
+    """Where the user's code is."""
+    if Guards is not None:
+        found: str = Guards.line(HOME)
+        return found
+    frame: Any = sys._getframe(0)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(HOME):
+            return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""

@@ -38,8 +38,14 @@ PURE = set("""
     scaled_dot_product_attention clamp clamp_min clamp_max hardtanh relu6 lerp maximum minimum prelu glu cumsum tril triu
     amax amin dropout logsumexp var std norm normalize repeat roll flip pad
 """.split())
+# They may edit their argument, if told to.
+INPLACE = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish hardtanh relu6".split())
+# They edit no argument and draw no numbers.
+QUIET = {name for name in PURE if name.endswith("__") or not name.endswith("_")} - INPLACE - {
+    "dropout", "scaled_dot_product_attention"}
 
 
+@functools.lru_cache(maxsize=2000)
 def brief(name: str) -> str:
     """add, T.__get__, linear"""
     return name.rpartition("Tensor.")[2] if "Tensor." in name else name.rpartition(".")[2]

@@ -5,7 +5,7 @@ import heapq
 import itertools
 import operator
 from collections import deque
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,17 +15,46 @@ from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
 from .effects import Store, set_grad
-from .small import EACH, JOIN, MSE, NUMBERS, OURS, PRODUCT, PUT, SHOW, SUM_ROWS, TERMS, TOTAL, Memory, What, room, small
+from .small import (
+    EACH,
+    EACH_ALONE,
+    JOIN,
+    MSE,
+    NUMBERS,
+    OURS,
+    PRODUCT,
+    PUT,
+    SHOW,
+    SUM_ROWS,
+    TERMS,
+    TOTAL,
+    Memory,
+    What,
+    room,
+    small,
+    width,
+)
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
 OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
        "mul_add": 11, "add_mul": 12}
-UFUNC, FILL, COPY, SUM, TIMES = 4, 10, 13, 14, 15
-CALL, RUN, LIST = range(3)
-ARRAY, ONE, NUMBER, SCRATCH, OUT = range(5)
+UFUNC: Final = 4
+FILL: Final = 10
+COPY: Final = 13
+SUM: Final = 14
+TIMES: Final = 15
+CALL: Final = 0
+RUN: Final = 1
+LIST: Final = 2
+ARRAY: Final = 0
+ONE: Final = 1
+NUMBER: Final = 2
+SCRATCH: Final = 3
+OUT: Final = 4
 TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
 Key = tuple[Any, Any] | None
+ALONE = object()
 
 
 def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], Any]:
@@ -90,53 +119,78 @@ def ordered(entries: list[Entry], whats: dict[int, What]) -> list[list[Entry]]:
 
 
 def grouped(entries: list[Entry], whats: dict[int, What]) -> list[list[Entry]]:
-    maker = {id(v): entry for entry in entries for v in entry.outs}
-    waits: dict[int, int] = {}
-    place = {id(entry): i for i, entry in enumerate(entries)}
-    users: dict[int, list[Entry]] = {}
-    calls: list[tuple[int, Entry]] = []         # the oldest first, as eagerly: it frees what it was given soonest
-    ready: dict[Key, deque[Entry]] = {}
-    groups: list[list[Entry]] = []
+    return Grouping(entries, whats).groups() if len(entries) > 1 else [entries] if entries else []
 
-    def line_up(entry: Entry) -> None:
-        if id(entry) in whats:
-            ready.setdefault(None, deque()).append(entry)
-        elif entry.op:
-            ready.setdefault((entry.outs[0].dtype, entry.outs[0].shape), deque()).append(entry)
+
+class Grouping:
+    """Entries without effects, as groups."""
+
+    def __init__(self, entries: list[Entry], whats: dict[int, What]) -> None:
+        self.entries = entries
+        self.calls: list[int] = []              # the oldest first, as eagerly: it frees what it was given soonest
+        self.ready: dict[Key, deque[int]] = {}
+        self.keys: list[Any] = [None if id(e) in whats else (e.outs[0].dtype, e.outs[0].shape) if e.op else ALONE
+                                for e in entries]
+        self.waits: list[int] = []
+        self.users: list[list[int]] = [[] for _ in entries]
+        maker: dict[int, int] = {}
+        for i, entry in enumerate(entries):
+            for v in entry.outs:
+                maker[id(v)] = i
+        for i, entry in enumerate(entries):
+            needs: list[int] = []
+            for x in entry.args:
+                at = maker.get(id(x), -1)
+                if at >= 0 and at not in needs:
+                    needs.append(at)
+            if entry.after is not None:
+                at = maker.get(id(entry.after), -1)
+                if at >= 0 and at not in needs:
+                    needs.append(at)
+            self.waits.append(len(needs))
+            for at in needs:
+                self.users[at].append(i)
+
+    def line_up(self, i: int) -> None:
+        key = self.keys[i]
+        if key is ALONE:
+            heapq.heappush(self.calls, i)
+            return
+        queue = self.ready.get(key)
+        if queue is None:
+            self.ready[key] = deque([i])
         else:
-            heapq.heappush(calls, (place[id(entry)], entry))
+            queue.append(i)
 
-    def done(entry: Entry) -> None:
-        for user in users.get(id(entry), ()):
-            waits[id(user)] -= 1
-            if waits[id(user)] == 0:
-                line_up(user)
+    def done(self, i: int) -> None:
+        for user in self.users[i]:
+            self.waits[user] -= 1
+            if self.waits[user] == 0:
+                self.line_up(user)
 
-    for entry in entries:
-        needs = {id(m): m for m in (maker.get(id(x)) for x in (*entry.args, entry.after)) if m is not None}
-        waits[id(entry)] = len(needs)
-        for key in needs:
-            users.setdefault(key, []).append(entry)
-    for entry in entries:
-        if waits[id(entry)] == 0:
-            line_up(entry)
-    while calls or ready:
-        if calls and not any(ready.values()):
-            _, entry = heapq.heappop(calls)
-            groups.append([entry])
-            done(entry)
-            ready = {key: queue for key, queue in ready.items() if queue}
-            continue
-        first = next(iter(ready))
-        queue, group = ready[first], []
-        while queue:
-            entry = queue.popleft()
-            group.append(entry)
-            done(entry)
-        del ready[first]
-        if group:
-            groups.append(group)
-    return groups
+    def groups(self) -> list[list[Entry]]:
+        found: list[list[Entry]] = []
+        for i in range(len(self.entries)):
+            if self.waits[i] == 0:
+                self.line_up(i)
+        while self.calls or self.ready:
+            if self.calls and not any(self.ready.values()):
+                i = heapq.heappop(self.calls)
+                found.append([self.entries[i]])
+                self.done(i)
+                self.ready = {key: queue for key, queue in self.ready.items() if queue}
+                continue
+            first = next(iter(self.ready))
+            queue = self.ready[first]
+            group: list[Entry] = []
+            while queue:
+                i = queue.popleft()
+                group.append(self.entries[i])
+                self.done(i)
+            del self.ready[first]
+            if group:
+                found.append(group)
+        return found
 
 
 class Coder:
@@ -149,12 +203,12 @@ class Coder:
         self.places: dict[int, int] = {}
         self.steps: list[tuple[Any, ...]] = []
         self.last: dict[int, int] = {}          # slot -> the last step that reads it
-        self.readers: dict[int, set[int]] = {}  # value -> groups that read it
+        self.readers: dict[int, int] = {}       # value -> the group that reads it; -1: several
         for i, group in enumerate(groups):
             for entry in group:
                 for x in entry.args:
                     if isinstance(x, Value):
-                        self.readers.setdefault(id(x), set()).add(i)
+                        self.readers[id(x)] = i if self.readers.get(id(x), i) == i else -1
         self.wanted = {id(v) for v in results}
 
     def made(self) -> Any:
@@ -242,6 +296,8 @@ class Coder:
     def joined(self, number: int, group: list[Entry]) -> list[Entry]:
         """Products that are only added to something, together with that sum: two roundings, one pass."""
         count: dict[int, int] = {}
+        if not any([entry.op == "add" for entry in group]):
+            return group
         for entry in group:
             for x in entry.args:
                 count[id(x)] = count.get(id(x), 0) + 1
@@ -265,7 +321,7 @@ class Coder:
 
     def leaves(self, x: Value, number: int) -> bool:
         """Is it read outside the group?"""
-        return id(x) in self.wanted or bool(self.readers.get(id(x), set()) - {number})
+        return id(x) in self.wanted or self.readers.get(id(x), number) != number
 
     def run(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
         like = group[0].outs[0]
@@ -334,91 +390,112 @@ class Coder:
 
     def listed(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
         """The step of operations on few elements each."""
-        memory, whats = self.memory, self.whats
-        bases: list[tuple[Any, ...]] = []
-        base_of: dict[int, int] = {}
-        numbers: dict[tuple[int, str], int] = {}
-        ops: list[tuple[Any, ...]] = []
-
-        def base(kind: int, v: Value) -> int:
-            if id(v) not in base_of:
-                base_of[id(v)] = len(bases) + 2
-                bases.append((kind, self.reads(v), TYPES[v.dtype], tuple(v.shape)))
-            return base_of[id(v)]
-
-        def operand(x: Any, dtype: Any) -> tuple[int, int]:
-            if not isinstance(x, Value):
-                return NUMBERS, 8 * numbers.setdefault((TYPES[dtype], repr(float(x))), len(numbers))
-            of, start = memory.root(x)
-            begins = start * dtype.itemsize
-            at = memory.at.get(id(of))
-            return (base(ARRAY, of), begins) if at is None else (OURS, at + begins)
-
-        def result(v: Value) -> tuple[int, int]:
-            return (base(OUT, v), 0) if id(v) in memory.arrays else (OURS, memory.make(v))
-
-        def add(op: int, v: Value, n: int, ones: int, places: list[tuple[int, int]], y: tuple[int, int],
-                more: Any = None) -> None:
-            a, b, c = [*places, (-1, 0), (-1, 0)][:3]
-            ops.append((op, TYPES[v.dtype], n, ones, *a, *b, *c, *y, more))
-
+        listing = Listing(self)
         for entry in self.joined(number, group):
-            what, part = whats.get(id(entry), (EACH, None))
-            out = entry.outs[0]
-            if what == SHOW:
-                continue
-            item = out.dtype.itemsize
-            places = [operand(x, out.dtype) for x in entry.args if x is not None]
-            fills: list[int] = []
-            if what == EACH:
-                ones = [out.size > 1 and (not isinstance(x, Value) or x.size == 1) for x in entry.args]
-                if entry.op not in lower.ARITHMETIC:
-                    for i, one in enumerate(ones):
-                        if one:
-                            fills.append(memory.take(room(out)))
-                            add(FILL, out, out.size, 1, [places[i]], (OURS, fills[-1]))
-                            places[i] = (OURS, fills[-1])
-                    ones = []
-                code = OPS.get(entry.op, UFUNC)
-                add(code, out, out.size, sum(one << i for i, one in enumerate(ones)), places, result(out),
-                    getattr(np, entry.op) if code == UFUNC else None)
-            elif what in (JOIN, PUT):
-                at, begins = result(out)
-                if what == PUT:
-                    add(FILL, out, out.size, 1, [operand(0.0, out.dtype)], (at, begins))
-                    begins += part * item
-                for x, place in zip([x for x in entry.args if x is not None], places):
-                    add(COPY, out, x.size, 0, [place], (at, begins))
-                    begins += x.size * item
-            elif what == PRODUCT:
-                turn_a, turn_b, n, m, p = part
-                strides = *((1, n) if turn_a else (m, 1)), *((1, m) if turn_b else (p, 1))
-                add(TIMES, out, n, 0, places, result(out), (m, p, *strides))
-            elif what == TOTAL:
-                y = result(out)
-                add(SUM, out, entry.args[0].size, 0, places[:1], y, np.add)
-                if part:
-                    add(OPS["div"], out, 1, 0, [y, operand(entry.args[0].size, out.dtype)], y)
-            elif what == SUM_ROWS:
-                y, (at, begins) = result(out), places[0]
-                if out.size == 1:
-                    add(SUM, out, part, 0, places, y, np.add)
-                else:                           # -0 + -0 is 0 here
-                    add(OPS["add"], out, out.size, 2, [(at, begins), operand(0.0, out.dtype)], y)
-                    for i in range(1, part):
-                        add(OPS["add"], out, out.size, 0, [y, (at, begins + i * out.size * item)], y)
-            elif what == MSE:
-                y, (g, a, b, share, twice) = result(out), places
-                fills.append(memory.take(room(out)))
-                add(OPS["mul"], out, 1, 0, [g, share], (OURS, fills[0]))
-                add(OPS["sub"], out, out.size, 0, [a, b], y)
-                add(OPS["mul"], out, out.size, 2 * (out.size > 1), [y, twice], y)
-                add(OPS["mul"], out, out.size, 2 * (out.size > 1), [y, (OURS, fills[0])], y)
-            memory.free.setdefault(room(out), []).extend(fills)
-            for x in entry.args:
-                if isinstance(x, Value):
-                    memory.read(x)
-        return LIST, tuple(bases), tuple([(type_, float(text)) for type_, text in numbers]), tuple(ops)
+            listing.put(entry)
+        return LIST, tuple(listing.bases), tuple([(type_, float(text)) for type_, text in listing.numbers]), tuple(listing.ops)
+
+
+Place = tuple[int, int]         # which base, and from which byte on
+NOWHERE: Place = (-1, 0)
+
+
+class Listing:
+    """Operations on few elements each, as a step."""
+
+    def __init__(self, coder: Coder) -> None:
+        self.coder, self.memory = coder, coder.memory
+        self.bases: list[tuple[Any, ...]] = []
+        self.base_of: dict[int, int] = {}
+        self.numbers: dict[tuple[int, str], int] = {}
+        self.ops: list[tuple[Any, ...]] = []
+
+    def base(self, kind: int, v: Value) -> int:
+        found = self.base_of.get(id(v), -1)
+        if found < 0:
+            found = self.base_of[id(v)] = len(self.bases) + 2
+            self.bases.append((kind, self.coder.reads(v), TYPES[v.dtype], tuple(v.shape)))
+        return found
+
+    def operand(self, x: Any, dtype: Any) -> Place:
+        if not isinstance(x, Value):
+            return NUMBERS, 8 * self.numbers.setdefault((TYPES[dtype], repr(float(x))), len(self.numbers))
+        of, start = self.memory.root(x)
+        begins = start * width(x)
+        at = self.memory.at.get(id(of), -1)
+        return (self.base(ARRAY, of), begins) if at < 0 else (OURS, at + begins)
+
+    def result(self, v: Value) -> Place:
+        return (self.base(OUT, v), 0) if id(v) in self.memory.arrays else (OURS, self.memory.make(v))
+
+    def add(self, op: int, v: Value, n: int, ones: int, a: Place, b: Place, c: Place, y: Place, more: Any = None) -> None:
+        self.ops.append((op, TYPES[v.dtype], n, ones, a[0], a[1], b[0], b[1], c[0], c[1], y[0], y[1], more))
+
+    def put(self, entry: Entry) -> None:
+        memory = self.memory
+        what, part = self.coder.whats.get(id(entry), EACH_ALONE)
+        if what == SHOW:
+            return
+        out = entry.outs[0]
+        size = out.size
+        places: list[Place] = [self.operand(x, out.dtype) for x in entry.args if x is not None]
+        fills: list[int] = []
+        if what == EACH:
+            ones = 0
+            for i, x in enumerate(entry.args):
+                if size > 1 and (not isinstance(x, Value) or x.size == 1):
+                    if entry.op in lower.ARITHMETIC:
+                        ones += 1 << i
+                    else:
+                        fills.append(memory.take(room(out)))
+                        filled: Place = (OURS, fills[-1])
+                        self.add(FILL, out, size, 1, places[i], NOWHERE, NOWHERE, filled)
+                        places[i] = filled
+            code = OPS.get(entry.op, UFUNC)
+            count = len(places)
+            self.add(code, out, size, ones, places[0], places[1] if count > 1 else NOWHERE, places[2] if count > 2 else NOWHERE,
+                     self.result(out), getattr(np, entry.op) if code == UFUNC else None)
+        elif what == JOIN or what == PUT:
+            at, begins = self.result(out)
+            if what == PUT:
+                self.add(FILL, out, size, 1, self.operand(0.0, out.dtype), NOWHERE, NOWHERE, (at, begins))
+                begins += part * width(out)
+            for x, place in zip([x for x in entry.args if x is not None], places):
+                self.add(COPY, out, x.size, 0, place, NOWHERE, NOWHERE, (at, begins))
+                begins += x.size * width(out)
+        elif what == PRODUCT:
+            turn_a, turn_b, n, m, p = part
+            strides = *((1, n) if turn_a else (m, 1)), *((1, m) if turn_b else (p, 1))
+            self.add(TIMES, out, n, 0, places[0], places[1], places[2] if len(places) > 2 else NOWHERE, self.result(out),
+                     (m, p, *strides))
+        elif what == TOTAL:
+            y = self.result(out)
+            self.add(SUM, out, entry.args[0].size, 0, places[0], NOWHERE, NOWHERE, y, np.add)
+            if part:
+                self.add(OPS["div"], out, 1, 0, y, self.operand(entry.args[0].size, out.dtype), NOWHERE, y)
+        elif what == SUM_ROWS:
+            y = self.result(out)
+            at, begins = places[0]
+            if size == 1:
+                self.add(SUM, out, part, 0, places[0], NOWHERE, NOWHERE, y, np.add)
+            else:                               # -0 + -0 is 0 here
+                self.add(OPS["add"], out, size, 2, (at, begins), self.operand(0.0, out.dtype), NOWHERE, y)
+                for i in range(1, part):
+                    self.add(OPS["add"], out, size, 0, y, (at, begins + i * size * width(out)), NOWHERE, y)
+        elif what == MSE:
+            y = self.result(out)
+            g, a, b, share, twice = places
+            one = 2 * (size > 1)
+            fills.append(memory.take(room(out)))
+            self.add(OPS["mul"], out, 1, 0, g, share, NOWHERE, (OURS, fills[0]))
+            self.add(OPS["sub"], out, size, 0, a, b, NOWHERE, y)
+            self.add(OPS["mul"], out, size, one, y, twice, NOWHERE, y)
+            self.add(OPS["mul"], out, size, one, y, (OURS, fills[0]), NOWHERE, y)
+        for filled_at in fills:
+            memory.give_back(room(out), filled_at)
+        for x in entry.args:
+            if isinstance(x, Value):
+                memory.read(x)
 
 
 def alike(entry: Entry) -> bool:

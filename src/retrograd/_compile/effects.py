@@ -13,6 +13,11 @@ def grad_of(t: TensorBase) -> Any:
     return t.sink.grad if t.sink is not None and t.fn is None else None
 
 
+def edits_of(t: TensorBase) -> int:
+    """How often its memory was edited."""
+    return 0 if t.version is None else int(t.version.edits)
+
+
 class Store:
     """The tensor's memory gets new content, by `count` edits."""
 

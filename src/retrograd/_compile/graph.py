@@ -17,9 +17,9 @@ from .._rules.loss import NllLossBackward0
 from ..autograd.function import BackwardCFunction
 from .code import Program
 from .lower import GradOf, NllAgain, NllOf
-from .outputs import past
+from .passes import LIVE, used_up
 from .steps import Steps
-from .values import Entry, Refused, Value, root
+from .values import Entry, Refused, Value, of_array, root
 from .whole import WholeGrads
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
     """The results whose graph was not used up."""
     found: list[TensorBase] = []
     for t in tensors_in(result):
-        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found):
-            try:
-                past(t.fn)
-            except Refused:
-                found.append(t)
+        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and used_up(t.fn) == LIVE:
+            found.append(t)
     return found
 
 
@@ -91,7 +88,7 @@ class Graph:
             if t.listeners or t.kept is not None or t.inference:
                 raise Refused("a result with hooks")
             one = np.ones(t.array.shape, t.array.dtype)
-            self.seeds.append(Value("seed", one.shape, one.dtype, one))
+            self.seeds.append(of_array(one, "seed"))
             trace.know(self.seeds[-1])
             roots.append(edge(t))
             ones.append(one)
@@ -122,7 +119,7 @@ class Graph:
         self.saved: list[Value] = []
         self.stand: dict[int, Value] = {}       # the value of the call -> that of the backward pass
         for at, v in enumerate(self.seeds):
-            self.stand[id(v)] = Value("seed", v.shape, v.dtype, v.array, at)
+            self.stand[id(v)] = Value("seed", v.shape, v.dtype, v.array, at, v.straight)
         needed = {id(v) for v in self.grads}
         self.entries: list[Entry] = []
         for entry in reversed(backward):
@@ -156,8 +153,7 @@ class Graph:
             raise Refused("the gradient of a result depends on something that was not recorded")
         if v.past and v.kind != "made":
             raise Refused("the gradient of a result depends on a tensor that the call edits")
-        new = self.stand[id(v)] = Value("saved", v.shape, v.dtype, v.array, len(self.saved))
-        new.straight = v.straight
+        new = self.stand[id(v)] = Value("saved", v.shape, v.dtype, v.array, len(self.saved), v.straight)
         self.saved.append(v)
         if v.full is not None:
             new.full = self.saves(v.full, made)
@@ -298,19 +294,22 @@ class CompiledFunctionBackward(Node):
         if graph and self.redo is not None:
             return self.again(gs)
         steps, there, _, needs = self.graph.plan(given)
-        for at, version, edits, array, fn, nr in self.checks:
-            if version.edits != edits and at in needs:
-                raise changed(array, fn, nr, version.edits, edits)
+        self.unedited(needs)
         arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
         kept = self.arrays
         if last:                                # the plan alone holds them
-            self.arrays = self.redo = None
+            self.release()
         filled = [(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes]
         filled = [x.array if isinstance(x, TensorBase) else x for x in filled]
         del kept, arrays
         for i, x in zip(there, steps.run(filled)):
             outs[i] = Twice(self).of(x) if graph else x
         return outs
+
+    def unedited(self, needs: set[int]) -> None:
+        for at, version, edits, array, fn, nr in self.checks:
+            if version.edits != edits and at in needs:
+                raise changed(array, fn, nr, version.edits, edits)
 
     def again(self, gs: list[Any]) -> list[Any]:
         """What can be differentiated once more comes from the graph of eager calls."""

@@ -1,18 +1,16 @@
 """Whether what a call reached is still what it was."""
 from __future__ import annotations
 
-import collections
 import math
 from typing import Any
 
 import numpy as np
 
-from .. import _kernels
 from .._engine.tensor import TensorBase, wants_grad
 from .._tensor.size import Size
 from .effects import grad_of
-from .reach import MISSING, Reach
-from .values import root
+from .reach import MISSING, Reach, spelled
+from .values import Guards, root
 
 
 def same(now: Any, was: Any) -> bool:
@@ -68,9 +66,7 @@ def unlike(guard: tuple[str, Any, Any, Any]) -> Any:
     return next((key for key, was in zip(keys, values) if not same(dict.get(holder, key, MISSING), was)), None)
 
 
-KINDS = {"dict": 0, "cell": 1, "empty": 2, "items": 3, "type": 4, "function": 5, "attrs": 6, "attr": 7, "table": 9, "dicts": 10}
 MANY = ("table", "dicts", "attrs")      # of several keys
-Guards: Any = getattr(_kernels.nn, "Guards", None)
 # Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
 FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
 
@@ -78,15 +74,12 @@ FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, 
 class Watch:
     """The guards of one recorded call, and the tensors that it holds."""
 
-    def __init__(self, reach: Reach, held: list[Any]) -> None:
-        first: dict[int, int] = {}
-        begins = [first.setdefault(id(guard[1]), i) for i, guard in enumerate(reach.guards)]
-        order = sorted(range(len(begins)), key=begins.__getitem__)
-        self.guards = [reach.guards[i] for i in order]
-        self.paths = [reach.paths[i] for i in order]
+    def __init__(self, reach: Reach, held: list[TensorBase], facts: list[Any]) -> None:
+        """facts: of the tensors that are held"""
+        self.guards, self.paths = reach.guards, reach.paths
         self.held = held
         self.arrays = [t.array for t in held]
-        self.facts = [facts_of(t) for t in held]
+        self.facts = facts
         self.quick: Any = None
         self.plain = False                      # `quick` looks at the tensors, too
         self.grads = False                      # the plan reads or writes what .grad holds
@@ -102,7 +95,7 @@ class Watch:
         if self.plain:
             self.refs = [(t.version, t.sink, t.array) for t in self.held]       # so that nothing else gets their addresses
             facts = [(t, Guards.fields(t, FIELDS), t.sink, fact[-1] is not None) for t, fact in zip(self.held, self.facts)]
-        self.quick = Guards(tuple([coded(g) for g in self.guards]), tuple(facts), MISSING)
+        self.quick = Guards(self.guards, tuple(facts), MISSING)
 
     def changed(self) -> str:
         """What is another one than it was; "" for nothing."""
@@ -131,8 +124,9 @@ class Watch:
         return ""
 
 
-def named(guard: tuple[str, Any, Any, Any], path: str) -> str:
+def named(guard: tuple[str, Any, Any, Any], way: Any) -> str:
     """The path of what is another one."""
+    path = spelled(way)
     if guard[0] not in MANY:
         return path
     key = unlike(guard)
@@ -144,23 +138,24 @@ def apart(arrays: list[Any]) -> bool:
     return len({id(root(a)) for a in arrays}) == len(arrays)
 
 
-def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:
-    kind, holder, key, was = guard
-    number = KINDS.get(kind, 8)
-    if (number == 9 and isinstance(holder, collections.OrderedDict) and was) or (
-            number == 2 and not all(isinstance(x, dict) for x in holder)) or (number == 3 and type(holder) is not list):
-        number = 8                              # Python looks
-    return number, holder, key, was
-
-
 def facts_of(of: Any) -> tuple[Any, ...]:
     """What a plan takes for granted of a tensor, besides its numbers."""
     array = of.array                            # first: it may be a promise
     t: TensorBase = of
     sink = t.sink
-    grad: Any = None if sink is None else sink.grad
+    found: Any = None if sink is None else sink.grad
+    held = None
+    if found is not None:
+        grad: TensorBase = found
+        held = lies(grad.array), grad.rg, grad.inference
     return (
-        type(of), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
-        not t.listeners, t.kept is None, t.origin is None or wants_grad(t),
-        sink is None or (not sink.after and sink._hooks is None and not sink.frozen),
-        None if grad is None else (grad.array.dtype, grad.array.shape, grad.array.strides, grad.rg, grad.inference))
+        type(of), lies(array), t.rg, t.fn is None, t.inference, not t.listeners, t.kept is None,
+        t.origin is None or wants_grad(t), sink is None or (not sink.after and sink._hooks is None and not sink.frozen), held)
+
+
+def laid(array: Any) -> tuple[Any, ...]:
+    """Its dtype, shape and strides; is it aligned, and may it be written?"""
+    return array.dtype, array.shape, array.strides, array.flags.behaved
+
+
+lies: Any = laid if Guards is None else Guards.lies

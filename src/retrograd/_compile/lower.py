@@ -28,6 +28,7 @@ quick_relu, quick_relu_grad = kernel("relu"), kernel("relu_grad")
 quick_sigmoid, quick_sigmoid_grad = kernel("sigmoid"), kernel("sigmoid_grad")
 quick_tanh_grad = kernel("tanh_grad")
 quick_bounds = kernel("bounds")
+NATIVE = _kernels.nn is not None               # kernels take what lies as `plain_out` says
 
 # Node classes that compute from nothing but their inputs and what the guards cover.
 KNOWN = set("""
@@ -71,15 +72,22 @@ SETTLED = (Paired, Product, View, SumBackward0, SumBackward1, MeanBackward0, Mea
 KEPT = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
 
 
-FIELDS: dict[type, tuple[str, ...]] = {}        # of a class of nodes, but for KEPT
+FIELDS: dict[type, tuple[str, ...]] = {}        # of a class of nodes, but for KEPT and what all such nodes have
+
+
+def fields_of(kind: Any) -> tuple[str, ...]:
+    bases: tuple[Any, ...] = (Unary, Binary, Nary)
+    common = {name for base in bases if issubclass(kind, base) for name in base.__mypyc_attrs__}
+    return tuple([name for name in kind.__mypyc_attrs__ if name not in KEPT and name not in common])
 
 
 def own_arrays(node: Node) -> bool:
     """Does it keep arrays or tensors that are neither its inputs nor its output?"""
     kind = type(node)
-    if hasattr(kind, "__mypyc_attrs__") and kind not in FIELDS:
-        FIELDS[kind] = tuple(name for name in kind.__mypyc_attrs__ if name not in KEPT)
-    for name in FIELDS[kind] if kind in FIELDS else set(vars(node)) - KEPT:
+    names = FIELDS.get(kind)
+    if names is None and hasattr(kind, "__mypyc_attrs__"):
+        names = FIELDS[kind] = fields_of(kind)
+    for name in set(vars(node)) - KEPT if names is None else names:
         if isinstance(getattr(node, name, None), (ndarray, TensorBase)):
             return True
     return node._watched is not None
@@ -156,7 +164,7 @@ class Lowering:
         """The entry of one operation on elements; None where the node does something else, or lies otherwise."""
         if not plain_out(out) or not fits(values, out):
             return None
-        if name in BINARY and len(inputs) == 2 and getattr(node, "alpha", 1) == 1 and all(map(operand, inputs)):
+        if name in BINARY and len(inputs) == 2 and unscaled(node, name) and all(map(operand, inputs)):
             op = BINARY[name]
             return Entry(name, Settled(ARITHMETIC[op]), inputs, [out], op)
         if name == "RsubBackward1" and node.alpha == 1 and operand(node.number):
@@ -170,7 +178,7 @@ class Lowering:
             return Entry(name, OneOf(node), inputs, [out], UFUNCS[name])
         if name == "ReluBackward0":
             return Entry(name, OneOf(node), inputs, [out], "relu")
-        if name == "SigmoidBackward0" and out.dtype is SINGLE and quick_sigmoid(out.array) is not None:
+        if name == "SigmoidBackward0" and out.dtype is SINGLE and NATIVE:
             return Entry(name, OneOf(node), inputs, [out], "sigmoid")
         return None
 
@@ -240,9 +248,9 @@ class Lowering:
                 return self.each("mul", [g, self.each("mul", [x, 2.0], self.temp(out), name)], out, name)
             if name == "ReluBackward0":
                 return self.each("relu_grad", [g, y], out, name)
-            if name == "TanhBackward0" and quick_tanh_grad(y.array, y.array) is not None:
+            if name == "TanhBackward0" and NATIVE:
                 return self.each("tanh_grad", [g, y], out, name)
-            if name == "SigmoidBackward0" and quick_sigmoid_grad(y.array, y.array) is not None:
+            if name == "SigmoidBackward0" and NATIVE:
                 return self.each("sigmoid_grad", [g, y], out, name)
         if name == "RsubBackward1" and node.alpha == 1 and self.alike(g, [], out):
             return self.each("negative", [g], out, name)
@@ -254,7 +262,7 @@ class Lowering:
                where: str) -> list[Value]:
         a, b = inputs
         values = [v for v in (g, a, b) if isinstance(v, Value)]
-        if name in BINARY and getattr(node, "alpha", 1) == 1 and node.unlike is None and all(map(operand, inputs)) and all(
+        if name in BINARY and unscaled(node, name) and node.unlike is None and all(map(operand, inputs)) and all(
                 plain_out(z) and fits(values, z) for z in map(of_array, arrays)):
             outs: list[Value] = []
             for i, array in zip(wanted, arrays):
@@ -296,7 +304,7 @@ class Lowering:
             return False
         if not plain_out(out) or not self.alike(g if g.shape == out.shape else out, [a, b], out) or not fits([g], out):
             return False
-        if out.dtype is not SINGLE or quick_sigmoid(out.array) is None:
+        if out.dtype is not SINGLE or not NATIVE:
             return False
         if node.reduction == MEAN and node.count:
             g = self.each("mul", [g, 1.0 / node.count], Value("made", g.shape, g.dtype), name)
@@ -309,12 +317,14 @@ class Lowering:
         return (plain_out(out) and g.dtype is out.dtype and g.shape == out.shape and (g.straight or g.full is not None) and all(
             v.straight and v.dtype is out.dtype and v.shape == out.shape for v in values))
 
-    def linear_rules(self, g: Value, made: Any, arrays: dict[int, Any], like: Any, where: str) -> dict[int, Value]:
+    def linear_rules(self, g: Value, made: Any, wanted: list[int], arrays: list[Any], node: Any, where: str) -> list[Value]:
         """The gradients of bias (0), x (1) and the transposed weight (2) of F.linear."""
         (b, x, w), _ = made
-        found: dict[int, Value] = {}
-        for i, array in arrays.items():
-            out = found[i] = of_array(array)
+        like = node.like
+        found: list[Value] = []
+        for i, array in zip(wanted, arrays):
+            out = of_array(array)
+            found.append(out)
             if i == 0:
                 self.add(Entry("linear", Fitted(like[0]), [g], [out], "", False, where))
             elif i == 1:
@@ -322,6 +332,11 @@ class Lowering:
             else:
                 self.add(Entry("linear", Linear2(like[2]), [g, x], [out], "", False, where))
         return found
+
+
+def unscaled(node: Any, name: str) -> bool:
+    """Is the second operand added as it is?"""
+    return name not in ("AddBackward0", "SubBackward0") or node.alpha == 1
 
 
 def plain(v: Value) -> bool:

@@ -7,17 +7,17 @@ from .._engine.modes import modes, state
 from .._tensor import dtypes
 from ..nn import hooks
 from ..optim import optimizer
-from .guards import Guards, coded
 from .reach import MISSING
+from .values import Guards
 
 # (namespace, name): programs put tables of their own in the place of these
 GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
     (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
     if name == "watcher" or (name.startswith("_global_") and isinstance(x, dict))]
 # None of them has a hook, in C: the tables are those of the import, and empty.
-NO_HOOKS: Any = None if Guards is None else Guards(tuple(map(coded, [
+NO_HOOKS: Any = None if Guards is None else Guards([
     *[("dict", space, name, space[name]) for space, name in GLOBAL_HOOKS],
-    ("empty", tuple([space[name] for space, name in GLOBAL_HOOKS if space[name] is not None]), None, None)])), (), MISSING)
+    ("empty", tuple([space[name] for space, name in GLOBAL_HOOKS if space[name] is not None]), None, None)], (), MISSING)
 
 
 def mood() -> Any:

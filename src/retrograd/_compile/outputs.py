@@ -1,15 +1,14 @@
 """What a call returns: told from the recorded one, and made again."""
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .._engine.nary import Many, Nary
-from .._engine.node import Node
-from .._engine.op import Binary, Unary, attach
-from .._engine.saved import freed
-from .._engine.tensor import AccumulateGrad, TensorBase, wrap
+from .._engine.op import attach
+from .._engine.tensor import TensorBase, wrap
 from .effects import grad_of
+from .passes import LEFT, LIVE, used_up
+from .past import Past, Spent, pasts
 from .values import Entry, Refused, Value, of_array
 
 if TYPE_CHECKING:
@@ -95,63 +94,10 @@ class Outputs:
         return None if x.fn is None else past(x.fn)
 
 
-class Past(Node):
-    """The node of a result whose graph was used up: what comes after it is that of the recorded call."""
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
-
-    def edge_count(self) -> int:
-        return int(self.of.edge_count())
-
-    def edge_node(self, i: int) -> Any:
-        return self.of.edge_node(i)
-
-    def edge_nr(self, i: int) -> int:
-        return int(self.of.edge_nr(i))
-
-    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
-        got: list[Any] = self.of.backward(gs, graph)
-        return got
-
-
-class Spent(Past):
-    """Besides, some of its graph was not used: a pass from it comes to what was."""
-
-    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
-        raise freed()
-
-
 def past(fn: Any) -> partial[Past]:
     """Makes nodes like fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
-    todo, seen, used, gone, left = [fn], {id(fn)}, False, False, False
-    while todo:
-        node = todo.pop()
-        if getattr(node, "freed", False):
-            used, gone = True, gone or not keeps_nothing(node)
-        elif not isinstance(node, AccumulateGrad) and not keeps_nothing(node):
-            left = True
-        for i in range(node.edge_count()):
-            to = node.edge_node(i)
-            if to is not None and id(to) not in seen:
-                seen.add(id(to))
-                todo.append(to)
-    if not used or left and not gone:
+    use = used_up(fn)
+    if use == LIVE:
         raise Refused("a result that can still be differentiated")
     kind = type(fn)
-    return partial(pasts(kind.__name__, kind.__module__, Spent if left else Past), fn)
-
-
-@lru_cache(maxsize=500)
-def pasts(name: str, module: str, base: type[Past]) -> type[Past]:
-    return type(name, (base,), {"__module__": module})
-
-
-def keeps_nothing(node: Any) -> bool:
-    if isinstance(node, Unary):
-        return node.keep == 0 and not node.holds
-    if isinstance(node, Binary):
-        return node.keep == 0 and not node.holds
-    if isinstance(node, Many):
-        return node.keep == 0
-    return isinstance(node, Nary) and node.reads == 0
+    return partial(pasts(kind.__name__, kind.__module__, Spent if use == LEFT else Past), fn)

@@ -1,17 +1,54 @@
 """Backward passes as entries: what the engine tells of each node that runs."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from .._engine.nary import Many, Nary
 from .._engine.node import Node, Task
+from .._engine.op import Binary, Unary
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .book import Book, Tensors
 from .effects import Laid
 from .lower import Linear2, Settled
 from .values import Entry, Refused, Value, of_array
 from .whole import Region, WholeGrads
+
+LIVE: Final = 0
+USED: Final = 1
+LEFT: Final = 2
+
+
+def used_up(fn: Node) -> int:
+    """Was the graph behind fn used?  LIVE where a backward pass from it may still come to its end; LEFT where some was not."""
+    todo, seen, used, gone, left = [fn], {id(fn)}, False, False, False
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (Unary, Binary)):
+            free, nothing = node.freed, node.keep == 0 and not node.holds
+        elif isinstance(node, Many):
+            free, nothing = node.freed, node.keep == 0
+        elif isinstance(node, Nary):
+            free, nothing = node.freed, node.reads == 0
+        elif isinstance(node, AccumulateGrad):
+            continue
+        else:
+            free, nothing = bool(getattr(node, "freed", False)), False
+        if free:
+            used, gone = True, gone or not nothing
+        elif not nothing:
+            left = True
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is not None and id(to) not in seen:
+                seen.add(id(to))
+                todo.append(to)
+    return LIVE if not used or left and not gone else LEFT if left else USED
+
+
+def keeps(node: Any) -> Any:
+    return node.keep
 
 
 def is_part(value: Value) -> bool:
@@ -23,7 +60,7 @@ class Frame:
 
     def __init__(self, task: Any, node: Any, gs: list[Value | None]) -> None:
         self.task, self.node, self.gs = task, node, gs
-        self.edges: list[tuple[Any, int, Any]] = []
+        self.edges: list[tuple[Node, int, Any]] = []
         self.had: Any = None
 
 
@@ -96,14 +133,14 @@ class Passes(Book):
             if task.graph:
                 seed = g.array if isinstance(g, TensorBase) else g
                 if (frame is None or frame.task is not task) and id(seed) not in self.values and seed.size == 1:
-                    self.know(Value("const", seed.shape, seed.dtype, seed))
+                    self.know(of_array(seed, "const"))
             elif frame is not None and frame.task is task:
                 frame.edges.append((to, nr, g))
             else:                                           # a seed
                 if id(g) not in self.values:
                     if g.size != 1:
                         raise Refused("a gradient that was not made by an op of the call")
-                    self.know(Value("const", g.shape, g.dtype, g))
+                    self.know(of_array(g, "const"))
                 self.arrive(task, to, nr, self.of(g))
         except Refused as error:
             self.refuse(error)
@@ -171,47 +208,46 @@ class Passes(Book):
                 value.straight = bool(array.flags.c_contiguous)
 
     def ran(self, frame: Frame) -> None:
-        node: Any = frame.node
-        region = self.regions.get(id(node))
-        if region is not None:
-            self.left(frame, region)
+        node: Node = frame.node
+        if self.regions and id(node) in self.regions:
+            self.left(frame, self.regions[id(node)])
             return
         g = frame.gs[0]
-        if not frame.edges:
+        edges = frame.edges
+        if not edges:
             return
         if g is None or len(frame.gs) > 1:
             raise Refused(f"{node.name()} has several outputs")
-        todo = list(frame.edges)
-        wanted: list[int] = []
-        for i in range(node.edge_count()):
-            to = node.edge_node(i)
-            if to is not None and todo and todo[0][0] is to and todo[0][1] == node.edge_nr(i):
-                wanted.append(i)
-                todo.pop(0)
-        if todo:
-            raise Refused(f"{node.name()} passes gradients on in its own order")
-        fresh: list[int] = []
+        fresh: list[int] = []                   # which gradients of the node are made here
+        arrays: list[Any] = []
         sent: list[Value | None] = []
-        for i, (_, _, array) in zip(wanted, frame.edges):
-            known = self.values.get(id(array))
-            sent.append(known)
-            if known is None:
-                fresh.append(i)
-        arrays = {i: array for i, (_, _, array) in zip(wanted, frame.edges) if i in fresh}
+        for i in range(node.edge_count()):
+            if len(sent) == len(edges):
+                break
+            to, nr, array = edges[len(sent)]
+            if node.edge_node(i) is to and node.edge_nr(i) == nr:
+                known = self.values.get(id(array))
+                sent.append(known)
+                if known is None:
+                    fresh.append(i)
+                    arrays.append(array)
+        if len(sent) < len(edges):
+            raise Refused(f"{node.name()} passes gradients on in its own order")
+        values: list[Value] = []
         if fresh:
             made = self.made.get(id(node))
-            if made is None and (type(node).__name__ not in ("TBackward0",) or node.keep):
+            if made is None and (type(node).__name__ != "TBackward0" or keeps(node)):
                 raise Refused("a backward pass continues into a graph from before the call")
             where = self.line_of(frame.task)
             if id(node) in self.linears:
-                by = self.lower.linear_rules(g, made, arrays, node.like, where)
-                values = [by[i] for i in fresh]
+                values = self.lower.linear_rules(g, made, fresh, arrays, node, where)
             else:
-                values = self.lower.rules(node, g, made or ([None], None), fresh, [arrays[i] for i in fresh], where)
-            found = iter(values)
-            sent = [next(found) if known is None else known for known in sent]
-        for (to, nr, _), value in zip(frame.edges, sent):
-            assert value is not None
+                values = self.lower.rules(node, g, made or ([None], None), fresh, arrays, where)
+        at = 0
+        for (to, nr, _), value in zip(edges, sent):
+            if value is None:
+                value = values[at]
+                at += 1
             self.arrive(frame.task, to, nr, value)
 
     def accumulated(self, frame: Frame) -> None:

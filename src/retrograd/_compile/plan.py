@@ -42,7 +42,8 @@ class Plan:
         self.early = [i for kind, i, place in early if kind == "input" and place not in read]
         self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
-        self.number()
+        self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
+        self.numbered = False
         self.program: Any = None
         self.takes: list[Value] = []            # what the program is given
         self.own: list[tuple[int, bool]] = []   # where that is of inputs alone: of which, and whether their arrays
@@ -70,7 +71,8 @@ class Plan:
         self.direct = all(v.kind in ("input", "tensor") and v.index < self.inputs for v in self.takes)
 
     def number(self) -> None:
-        """Give values and constants their slots."""
+        """Give values and constants their slots, where the entries are executed one by one."""
+        self.numbered = True
         self.slots: list[Any] = []
         self.fill: list[tuple[int, str, int]] = []
         self.code: list[tuple[Any, list[int], list[int]]] = []
@@ -160,6 +162,8 @@ class Plan:
         return [slots[i] for i in self.results]
 
     def filled(self, inputs: list[TensorBase]) -> list[Any]:
+        if not self.numbered:
+            self.number()
         slots = self.slots.copy()
         for slot, kind, i in self.fill:
             slots[slot] = self.fetch(kind, i, inputs)

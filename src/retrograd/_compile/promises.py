@@ -12,7 +12,8 @@ from .. import _kernels
 from .._engine.modes import State
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .._tensor import Tensor
-from .guards import FIELDS, Guards
+from .guards import FIELDS
+from .values import Guards
 
 Matcher: Any = getattr(_kernels.nn, "Matcher", None)
 Track: Any = getattr(_kernels.nn, "Track", None)

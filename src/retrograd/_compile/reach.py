@@ -28,13 +28,15 @@ from .._tensor.size import Size
 from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim.optimizer import Optimizer
-from .values import Refused
+from .values import Guards, Refused
+from .wrapper import Wrapper
 
 MISSING = object()
 MOST = 1 << 16          # bytes of an array that are compared at each call
 HEAP = 512              # of a type's flags: made by a class statement
 NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
 PASSED: set[type] = set(NUMBERS)                        # types of what is known by its value
+SORTS: dict[type, str] = {}                             # of types that no program makes
 NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
 TENSORS = (Tensor, Parameter)
 OPTIMIZERS = tuple(x for x in vars(optim).values() if isinstance(x, type) and issubclass(x, Optimizer) and x not in (
@@ -57,15 +59,65 @@ WRITES = set("param_groups state defaults add_param_group load_state_dict state_
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
            "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
 # Of modules and optimizers: what a call looks at to find hooks
-HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_optimizer_step_pre_hooks",
-         "_optimizer_step_post_hooks")
-TABLES = {name for name in vars(Module()) if "_hooks" in name}
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+# Nobody has to look into them.  No call reads a module's _non_persistent_buffers_set
+TABLES = {"_non_persistent_buffers_set", *[name for name in vars(Module()) if "_hooks" in name]}
+NONE: set[str] = set()
 describing = late_names.__module__
 METHODS = (types.FunctionType, property, staticmethod, classmethod)
 OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
         types.ClassMethodDescriptorType)
 OPERATORS = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
     add sub mul truediv floordiv mod pow matmul and or xor getitem neg pos abs invert eq ne lt le gt ge""".split()}
+CALLS = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name)])
+
+
+def spelled(path: Any) -> str:
+    """A path as text: made of (what it begins with, a format, a name)."""
+    return path if type(path) is str else path[1].format(spelled(path[0]), path[2])
+
+
+def contents(x: dict[Any, Any], skipped: set[str]) -> tuple[tuple[Any, ...], tuple[Any, ...], list[Any], bool]:
+    """Its keys, its values, [key, value, ...] of those to be looked into, and whether all keys are text."""
+    if Guards is not None:
+        found: tuple[tuple[Any, ...], tuple[Any, ...], list[Any], bool] = Guards.contents(x, PASSED, skipped)
+        return found
+    keys = tuple(dict.keys(x))
+    rest = [y for pair in dict.items(x) if type(pair[1]) not in PASSED and not (
+        type(pair[0]) is str and pair[0] in skipped) for y in pair]
+    return keys, tuple(dict.values(x)), rest, all(type(key) is str for key in keys)
+
+
+def values_at(holder: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """What a dict has, or the dict of a class."""
+    if Guards is not None:
+        found: tuple[Any, ...] = Guards.values(holder, names, MISSING)
+        return found
+    table = vars(holder) if isinstance(holder, type) else holder
+    return tuple([table.get(name, MISSING) for name in names])
+
+
+def sort_of(kind: type) -> str:
+    """How objects of that type are looked at."""
+    found = SORTS.get(kind)
+    if found is None:
+        found = sorted_out(kind)
+        if not kind.__flags__ & HEAP or ours(kind.__module__):
+            SORTS[kind] = found
+    return found
+
+
+def sorted_out(kind: type) -> str:
+    for sort, kinds in BY_KIND:
+        if kind in kinds:
+            return sort
+    for sort, bases in BY_BASE:
+        if issubclass(kind, bases):
+            return sort
+    if ours(kind.__module__):
+        return "own"
+    return "other"
 
 
 refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to torch.compiler.disable
@@ -81,7 +133,7 @@ class Reach:
 
     def __init__(self) -> None:
         self.guards: list[tuple[str, Any, Any, Any]] = []
-        self.paths: list[str] = []
+        self.paths: list[Any] = []
         self.tensors: list[TensorBase] = []
         self.optimizers: list[Any] = []
         self.seen: set[int] = set()
@@ -90,131 +142,138 @@ class Reach:
         self.names: set[str] = {"forward"}      # attributes that some code asks for
         self.methods: set[str] = set()          # of Tensor, noted so far
         self.codes: set[Any] = set()
-        self.objects: list[tuple[Any, str]] = []         # whose attributes are noted as far as some code asks for them
-        self.todo: list[tuple[Any, str]] = []
+        self.objects: list[tuple[Any, Any]] = []         # whose attributes are noted as far as some code asks for them
+        self.todo: list[tuple[Any, Any]] = []
 
     def start(self, f: Any) -> None:
         self.todo.append((f, getattr(f, "__name__", type(f).__name__)))
         while self.todo:
             while self.todo:
-                self.visit(*self.todo.pop())
+                x, path = self.todo.pop()
+                self.visit(x, path)
             for x, path in list(self.objects):
                 self.attributes(x, path)
-        self.several("attrs", Tensor, [x for x in (self.names | OPERATORS) - self.methods if hasattr(Tensor, x)], "Tensor")
-        self.methods |= self.names | OPERATORS
-        if self.optimizers and self.names & WRITES:
+        if not self.methods:
+            self.methods.update(OPERATORS)
+            self.several("attrs", Tensor, CALLS, "Tensor")
+        names, own = self.names - self.methods, vars(Tensor)
+        self.several("attrs", Tensor, tuple([x for x in names if x in own or hasattr(Tensor, x)]), "Tensor")
+        self.methods |= names
+        if self.optimizers and not self.names.isdisjoint(WRITES):
             raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
         if "load_state_dict" in self.names:
             raise Refused("it may load a state dict")
         if "state_dict" in self.names:          # whose hooks are not noted
             raise Refused("it may take a state dict")
 
-    def note(self, kind: str, holder: Any, key: Any, value: Any, path: str) -> None:
+    def note(self, kind: str, holder: Any, key: Any, value: Any, path: Any) -> None:
         self.guards.append((kind, holder, key, value))
         self.paths.append(path)
 
-    def several(self, kind: str, holder: Any, names: list[str], path: str) -> None:
+    def several(self, kind: str, holder: Any, names: tuple[str, ...], path: Any) -> None:
         """Of an object's attributes, or a class's: they are what they are."""
         if names:
-            table = vars(holder)
-            was = tuple([table.get(name, MISSING) for name in names])
-            self.note(kind, table if kind == "dicts" else holder, tuple(names), was, f"{path}.*")
+            table = vars(holder) if kind == "dicts" else holder
+            self.note(kind, table, names, values_at(table, names), (path, "{}.*", ""))
 
-    def visit(self, x: Any, path: str) -> None:
+    def visit(self, x: Any, path: Any) -> None:
         kind = type(x)
         if kind in PASSED:
             return
-        if isinstance(x, (*NAMES, np.generic)):
+        sort = sort_of(kind)
+        if sort == "pass":
             PASSED.add(kind)
             return
-        if isinstance(x, type):
+        if sort == "class":
             self.called.add(x)
         if id(x) in self.seen:
             return
         self.seen.add(id(x))
         self.alive.append(x)
-        if isinstance(x, TensorBase):
+        if sort == "tensor":
             if kind not in TENSORS:
-                raise Refused(f"{path} is a {kind.__name__}")
+                raise Refused(f"{spelled(path)} is a {kind.__name__}")
             self.tensors.append(x)
             if vars(x):
                 self.objects.append((x, path))
-        elif kind is np.ndarray:
-            if x.nbytes > MOST or x.dtype.hasobject:
-                raise Refused(f"{path} is a large NumPy array, which may change unnoticed")
-            self.note("array", x, None, (x.shape, x.dtype, x.tobytes()), path)
-        elif kind in (tuple, frozenset):
-            if kind is frozenset and any(isinstance(y, TensorBase) for y in x):
-                raise Refused(f"{path} is a set of tensors")
-            for i, y in enumerate(x):
-                self.todo.append((y, f"{path}[{i}]"))
-        elif kind is set and all(type(y) in NUMBERS for y in x):
-            self.note("set", x, None, frozenset(x), path)
-        elif kind in (list, collections.deque):
-            self.note("items", x, None, tuple(x), path)
-            for i, y in enumerate(x):
-                self.todo.append((y, f"{path}[{i}]"))
-        elif kind in (dict, collections.OrderedDict, collections.defaultdict):
+        elif sort == "mapping":
             self.mapping(x, path)
-        elif kind is types.FunctionType:
+        elif sort == "module":
+            self.module(x, path)
+        elif sort == "array":
+            if x.nbytes > MOST or x.dtype.hasobject:
+                raise Refused(f"{spelled(path)} is a large NumPy array, which may change unnoticed")
+            self.note("array", x, None, (x.shape, x.dtype, x.tobytes()), path)
+        elif sort == "group":
+            if kind is frozenset and any(isinstance(y, TensorBase) for y in x):
+                raise Refused(f"{spelled(path)} is a set of tensors")
+            self.elements(x, path)
+        elif sort == "numbered" and all(type(y) in NUMBERS for y in x):
+            self.note("set", x, None, frozenset(x), path)
+        elif sort == "listed":
+            self.note("items", x, None, tuple(x), path)
+            self.elements(x, path)
+        elif sort == "function":
             self.function(x, path)
-        elif getattr(kind, "replays", False):   # a compiled function inside another one is part of it
+        elif sort == "wrapped":                 # a compiled function inside another one is part of it
             self.todo.append((x.f, path))
-        elif kind is types.MethodType:
+        elif sort == "method":
             if x.__func__ is not Module._call_impl:
                 self.todo.append((x.__func__, path))
             self.todo.append((x.__self__, path))
-        elif kind is functools.partial:
+        elif sort == "partial":
             self.todo.extend([(x.func, path), (x.args, path), (x.keywords, path)])
-        elif isinstance(x, types.ModuleType):
+        elif sort == "space":
             self.objects.append((x, path))
-        elif isinstance(x, type):
+        elif sort == "class":
             self.klass(x, path)
-        elif Function is not None and kind is Function:
+        elif sort == "public":
             pass
-        elif isinstance(x, (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)):
+        elif sort == "native":
             if x not in SAFE and not ours(getattr(x, "__module__", None)):
-                raise Refused(f"{path} is a C function, which may do or read anything")
-        elif isinstance(x, Module):
-            self.module(x, path)
-        elif isinstance(x, Optimizer):
+                raise Refused(f"{spelled(path)} is a C function, which may do or read anything")
+        elif sort == "optimizer":
             if kind not in OPTIMIZERS:
-                raise Refused(f"{path} is a {kind.__name__}")
+                raise Refused(f"{spelled(path)} is a {kind.__name__}")
             self.optimizer(x, path)
-        elif isinstance(x, property):
-            self.todo.extend((y, path) for y in (x.fget, x.fset) if y is not None)
-        elif isinstance(x, (staticmethod, classmethod)):
+        elif sort == "property":
+            self.todo.extend([(y, path) for y in (x.fget, x.fset) if y is not None])
+        elif sort == "around":
             self.todo.append((x.__func__, path))
-        elif ours(kind.__module__):
-            raise Refused(f"{path} is a {kind.__name__}")
+        elif sort == "own":
+            raise Refused(f"{spelled(path)} is a {kind.__name__}")
         elif all(map(written, kind.__mro__[:-1])):
             self.note("type", x, None, kind, path)
             self.todo.append((kind, kind.__name__))
             self.objects.append((x, path))
         else:
-            raise Refused(f"{path} is a {kind.__name__}, which may change unnoticed")
+            raise Refused(f"{spelled(path)} is a {kind.__name__}, which may change unnoticed")
 
-    def mapping(self, x: Any, path: str, empty: Any = ()) -> None:
-        """empty: keys of what nobody has to look into."""
-        self.note("table", x, tuple(dict.keys(x)), tuple(dict.values(x)), f"{path}[*]")
-        for key, y in dict.items(x):
-            if type(key) is not str and isinstance(key, TensorBase):
-                raise Refused(f"{path} is a dict of tensors")
-            # No call reads a module's _non_persistent_buffers_set
-            if type(y) not in PASSED and key not in empty and key != "_non_persistent_buffers_set":
-                self.todo.append((y, f"{path}[{key!r}]"))
+    def elements(self, x: Any, path: Any) -> None:
+        for i, y in enumerate(x):
+            if type(y) not in PASSED:
+                self.todo.append((y, (path, "{}[{!r}]", i)))
 
-    def function(self, f: Any, path: str) -> None:
+    def mapping(self, x: Any, path: Any, skipped: set[str] = NONE) -> None:
+        """skipped: keys of what nobody has to look into."""
+        keys, values, rest, text = contents(x, skipped)
+        self.note("table", x, keys, values, (path, "{}[*]", ""))
+        if not text and any(type(key) is not str and isinstance(key, TensorBase) for key in keys):
+            raise Refused(f"{spelled(path)} is a dict of tensors")
+        for i in range(0, len(rest), 2):
+            self.todo.append((rest[i + 1], (path, "{}[{!r}]", rest[i])))
+
+    def function(self, f: Any, path: Any) -> None:
         if f in refusing:
-            raise Refused(f"{path} is marked by torch.compiler.disable")
+            raise Refused(f"{spelled(path)} is marked by torch.compiler.disable")
         if ours(f.__module__):
             if not hasattr(f, "told") and f.__name__ not in UNHEARD and f not in (autograd.grad, autograd.backward):
-                raise Refused(f"{path} is not replayed yet")
+                raise Refused(f"{spelled(path)} is not replayed yet")
             return
         self.note("function", f, None, (f.__code__, f.__defaults__, f.__kwdefaults__), path)
-        self.todo.extend((y, f"a default of {path}") for y in f.__defaults__ or ())
+        self.todo.extend([(y, (path, "a default of {}", "")) for y in f.__defaults__ or ()])
         if f.__kwdefaults__:
-            self.mapping(f.__kwdefaults__, f"a default of {path}")
+            self.mapping(f.__kwdefaults__, (path, "a default of {}", ""))
         held: dict[str, Any] = {}
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             try:
@@ -229,12 +288,12 @@ class Reach:
         self.objects.append((f, path))
         self.code(f.__code__, f.__globals__, held, path)
 
-    def code(self, code: Any, space: dict[str, Any], held: dict[str, Any], path: str) -> None:
+    def code(self, code: Any, space: dict[str, Any], held: dict[str, Any], path: Any) -> None:
         if (code, id(space)) in self.codes:
             return
         self.codes.add((code, id(space)))
         if code.co_flags & 0x200 or code.co_flags & 0x80:
-            raise Refused(f"{path} is asynchronous")
+            raise Refused(f"{spelled(path)} is asynchronous")
         chains, cells, refused = scanned(code)
         for base, name, attributes in chains:
             value: Any = MISSING
@@ -253,9 +312,9 @@ class Reach:
                 value = found
         for name, line in cells:
             if name in held:
-                raise Refused(f"{path} sets {name}, which is not its own ({where(code, line)})")
+                raise Refused(f"{spelled(path)} sets {name}, which is not its own ({where(code, line)})")
         for what, line in refused:
-            raise Refused(f"{path} {what} ({where(code, line)})")
+            raise Refused(f"{spelled(path)} {what} ({where(code, line)})")
         for const in code.co_consts:
             if isinstance(const, types.CodeType):
                 self.code(const, space, {name: held[name] for name in const.co_freevars if name in held}, path)
@@ -279,22 +338,22 @@ class Reach:
             self.seen.add(id(cls))
             self.klass(cls, cls.__name__)
 
-    def klass(self, cls: type, path: str) -> None:
+    def klass(self, cls: type, path: Any) -> None:
         if ours(cls.__module__) and cls.__name__ in CHANGES:
-            raise Refused(f"{path} is not replayed yet")
+            raise Refused(f"{spelled(path)} is not replayed yet")
         if ours(cls.__module__) or cls in SAFE or cls.__module__ in ("builtins", "typing", "collections.abc"):
             if cls not in SAFE and not ours(cls.__module__):
                 raise Refused(f"it uses {cls.__name__}")
             return
         if not cls.__flags__ & HEAP:
-            raise Refused(f"{path} is a class of C")
+            raise Refused(f"{spelled(path)} is a class of C")
         self.objects.append((cls, path))
         if type(cls) is not type:
             self.todo.append((type(cls), type(cls).__name__))
         for base in cls.__mro__[1:-1]:
             self.kind(base)
 
-    def attributes(self, x: Any, path: str) -> None:
+    def attributes(self, x: Any, path: Any) -> None:
         """What some code may ask of a module, a class or an instance."""
         if isinstance(x, types.ModuleType) and x.__name__ == "math":
             return
@@ -309,10 +368,10 @@ class Reach:
             passing = ours(x.__name__)
             fresh = [name for name in fresh if there(x, name, passing)]
         self.codes.update([(id(x), name) for name in fresh])
-        self.several("attrs" if isinstance(x, type) else "dicts", x, fresh, path)
-        self.todo.extend([(table[name], f"{path}.{name}") for name in fresh if name in table])
+        self.several("attrs" if isinstance(x, type) else "dicts", x, tuple(fresh), path)
+        self.todo.extend([(table[name], (path, "{}.{}", name)) for name in fresh if name in table])
 
-    def module(self, x: Any, path: str) -> None:
+    def module(self, x: Any, path: Any) -> None:
         kind = type(x)
         self.note("type", x, None, kind, path)
         if kind not in self.codes:
@@ -320,37 +379,40 @@ class Reach:
             self.note("attr", kind, "forward", kind.forward, f"{kind.__name__}.forward")
             self.note("attr", kind, "__call__", kind.__call__, f"{kind.__name__}.__call__")
         own = vars(x)
-        if any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
+        mine = kind in SORTS                    # no program made it
+        if mine and kind is not Module or any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
             self.mapping(own, path, TABLES)     # code of ours reads its attributes
-        if not ours(kind.__module__):
+        if not mine:
             self.kind(kind)
             self.objects.append((x, path))
-            read = ["training", "_parameters", "_buffers", "_modules"]
-            self.several("dicts", x, [*read, "_compiled_call_impl", *HOOKS[:4]], path)
-            self.todo.extend([(own.get(name), f"{path}.{name}") for name in read])
-        self.hooks(own, path)
+            read = ("training", "_parameters", "_buffers", "_modules")
+            self.several("dicts", x, (*read, "_compiled_call_impl", *HOOKS), path)
+            self.todo.extend([(own.get(name), (path, "{}.{}", name)) for name in read])
+        self.hooks(own, HOOKS, path)
 
-    def optimizer(self, x: Any, path: str) -> None:
+    def optimizer(self, x: Any, path: Any) -> None:
         """Its numbers are read at each step; who is in it is noted."""
         self.optimizers.append(x)
         own = vars(x)
         self.note("type", x, None, type(x), path)
         step = own.get("step", MISSING)         # a schedule wraps it, to see that it is called
         if step is not MISSING and not ours(getattr(step, "__module__", None)):
-            raise Refused(f"{path}.step was replaced")
-        self.note("dict", own, "step", step, f"{path}.step")
-        self.note("dict", own, "param_groups", own["param_groups"], f"{path}.param_groups")
-        self.note("items", own["param_groups"], None, tuple(own["param_groups"]), f"{path}.param_groups")
+            raise Refused(f"{spelled(path)}.step was replaced")
+        self.note("dict", own, "step", step, (path, "{}.step", ""))
+        groups = (path, "{}.param_groups", "")
+        self.note("dict", own, "param_groups", own["param_groups"], groups)
+        self.note("items", own["param_groups"], None, tuple(own["param_groups"]), groups)
         for group in own["param_groups"]:
-            self.note("dict", group, "params", group["params"], f"{path}.param_groups")
-            self.visit(group["params"], f"{path}.param_groups[...]['params']")
-        self.hooks(own, path)
+            self.note("dict", group, "params", group["params"], groups)
+            self.visit(group["params"], (groups, "{}[...]['params']", ""))
+        self.hooks(own, STEP_HOOKS, path)
 
-    def hooks(self, own: dict[str, Any], path: str) -> None:
-        tables = tuple([own[name] for name in HOOKS if name in own])
-        if any(tables):
-            raise Refused(f"{path} has hooks")
-        self.note("empty", tables, None, None, f"hooks of {path}")
+    def hooks(self, own: dict[str, Any], names: tuple[str, ...], path: Any) -> None:
+        tables = tuple([x for x in values_at(own, names) if x is not MISSING])
+        for table in tables:
+            if table:
+                raise Refused(f"{spelled(path)} has hooks")
+        self.note("empty", tables, None, None, (path, "hooks of {}", ""))
 
 
 def written(cls: type) -> bool:
@@ -373,6 +435,16 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
             raise Refused(f"{module.__name__}.{name} is created anew each time")
     return name in vars(module)
 
+
+BY_KIND: list[tuple[str, tuple[type, ...]]] = [
+    ("array", (np.ndarray,)), ("group", (tuple, frozenset)), ("numbered", (set,)), ("listed", (list, collections.deque)),
+    ("mapping", (dict, collections.OrderedDict, collections.defaultdict)), ("function", (types.FunctionType,)),
+    ("method", (types.MethodType,)), ("partial", (functools.partial,)), ("public", () if Function is None else (Function,))]
+BY_BASE: list[tuple[str, tuple[type, ...]]] = [
+    ("pass", (*NAMES, np.generic)), ("tensor", (TensorBase,)), ("module", (Module,)), ("optimizer", (Optimizer,)),
+    ("wrapped", (Wrapper,)), ("class", (type,)), ("space", (types.ModuleType,)),
+    ("native", (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)),
+    ("property", (property,)), ("around", (staticmethod, classmethod))]
 
 Chain = tuple[str, str, tuple[str, ...]]
 LOADS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "global", "LOAD_DEREF": "cell", "LOAD_CLASSDEREF": "cell"}

@@ -5,18 +5,17 @@ import warnings
 from typing import Any
 
 from .._engine.tensor import TensorBase
-from .arguments import leaf, objects_in
+from .arguments import leaf
 from .book import Tensors
-from .guards import Watch, facts_of
+from .guards import facts_of
 from .mood import mood
-from .plan import Plan, Undone
-from .reach import Reach
+from .plan import Undone
 from .stance import stance
 from .trace import Trace
 from .values import Refused
-from .variant import OTHER, Variant, check_tensor
+from .variant import OTHER, Beginning, Variant
 from .wrapper import Wrapper
-from .writes import Everything, edits_of, same_array, written
+from .writes import Everything, same_array, written
 
 LIMIT = 8               # plans of one function
 MET = 100               # situations that came once and are remembered
@@ -97,59 +96,22 @@ class Compiled(Wrapper):
 
     def record(self, variants: list[Variant], key: Any, inputs: list[TensorBase], now: Any, args: Any, kwargs: Any) -> Any:
         """Run eagerly, and keep a plan of it where one can be made."""
-        reach = Reach()
-        tensors = Tensors()
         try:
-            for i, t in enumerate(inputs):
-                check_tensor(t, f"argument {i}", True)
-                tensors.add(t, "input")
-            reach.start(self.f)
-            for x in objects_in(key):
-                reach.start(x)
-            for t in reach.tensors:
-                check_tensor(t, "a tensor that it reaches")
-                if tensors.add(t, "held") >= 0 and tensors.by_id[id(t)][0] == "input":
-                    raise Refused("an argument is a tensor that the function reaches by itself")
-            if any(vars(t).keys() & reach.names for t in inputs):
-                raise Refused("an argument has attributes of its own")
+            before = Beginning(self.f, key, inputs, next((v.reach for v in variants if v.reaches(key)), None))
         except Refused as error:
             return self.refuse(error, args, kwargs)
-        facts = [facts_of(t) for _, _, t in tensors.all()]
-        watch = Watch(reach, list(tensors.held))
-        edits = [edits_of(t) for _, _, t in tensors.all()]
-        trace = Trace(tensors)
+        trace = Trace(before.tensors)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
         try:
-            outputs = trace.finish(result)
-            if mood() != now:
-                raise Refused("the call changes a mode")
-            made, stepped = trace.edits(), trace.stepped()
-            for (kind, i, t), count in zip(tensors.all(), edits):
-                if edits_of(t) != count + made.get(trace.place(kind, i), 0) and id(t) not in stepped:
-                    raise Refused("a tensor is written by something that is not replayed")
-            for t, array in zip(tensors.held, watch.arrays):
-                if t.array is not array:
-                    raise Refused("the call gives a tensor new memory")
-            for (_, _, t), was in zip(tensors.all(), facts):
-                if facts_of(t)[:-2] != was[:-2]:
-                    raise Refused("the call changes a tensor's requires_grad, or hooks")
-            again: list[TensorBase] = []
-            if (leaf(args, again), leaf(kwargs, again) if kwargs else None) != key or any(
-                    x is not y for x, y in zip(again, inputs)):
-                raise Refused("the call changes its arguments")
-            plan = Plan(trace, outputs)
-            watch.settle(any(kind == "grad" for _, kind, _ in plan.fill))
-            path = watch.other()
-            if path:
-                raise Refused(f"the call changes {path}")
+            variant = before.variant(trace, result, args, kwargs, now)
         except Refused as error:
             self.note(error)
             return result
         self.local.refused = 0
-        self.local.last = Variant(plan, key, reach, watch, facts[:len(inputs)], now)
-        variants.insert(0, self.local.last)
+        self.local.last = variant
+        variants.insert(0, variant)
         return result
 
     def replay(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
@@ -178,7 +140,7 @@ class Compiled(Wrapper):
     def compare(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
         """Run the plan, put everything back, run eagerly, and compare what each operation gave."""
         plan = variant.plan
-        before = Everything(plan.tensors, inputs, variant.optimizers)
+        before = Everything(plan.tensors, inputs, variant.reach.optimizers)
         try:
             quick = written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs)
         finally:

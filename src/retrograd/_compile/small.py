@@ -6,7 +6,8 @@ in it.  Only what a call takes, or the user gets, is an array.
 from __future__ import annotations
 
 import math
-from typing import Any
+import types
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,9 +23,20 @@ FEW = 512               # elements: BLOCK in plan.c
 MUCH = 4096             # elements of a sum: MANY in _fast.c
 TERMS = 2048            # of a product: SMALL in kernels.h
 ROWS = 16               # that are summed one by one
-EACH, JOIN, PUT, SHOW, PRODUCT, TOTAL, SUM_ROWS, MSE = range(8)
-OURS, NUMBERS = 0, 1    # bases
+EACH: Final = 0
+JOIN: Final = 1
+PUT: Final = 2
+SHOW: Final = 3
+PRODUCT: Final = 4
+TOTAL: Final = 5
+SUM_ROWS: Final = 6
+MSE: Final = 7
+OURS: Final = 0         # bases
+NUMBERS: Final = 1
+METHODS = (types.MethodType, types.BuiltinMethodType)
 What = tuple[int, Any]
+EACH_ALONE: What = (EACH, None)
+SHOWN_WHOLE: What = (SHOW, [0])
 
 
 def usable(x: Any) -> bool:
@@ -65,46 +77,62 @@ def kind(entry: Entry) -> What | None:
     if entry.fixed or not outs or not few(outs[0]):
         return None
     if entry.op:
-        return EACH, None
+        return EACH_ALONE
     fn = entry.fn
     out = outs[0]
-    values = [x for x in entry.args if isinstance(x, Value)]
-    if not values or not all(map(usable, values)) or not all(map(few, outs)) or any(v.dtype is not out.dtype for v in values):
+    values: list[Value] = []
+    others = 0                                  # arguments that are numbers
+    for x in entry.args:
+        if isinstance(x, Value):
+            if x.dtype is not out.dtype or not usable(x):
+                return None
+            values.append(x)
+        elif x is not None:
+            others += 1
+    if not values or any(not few(v) for v in outs):
         return None
+    g = values[0]
     if isinstance(fn, lower.MseOf):
-        g, a, b = values
+        _, a, b = values
         return (MSE, None) if g.shape == () and a.shape == b.shape == out.shape else None
-    if len(values) < sum(x is not None for x in entry.args):
+    if others:
         return None
-    node = getattr(fn, "node", None)
-    if fn is lower.linear:
-        return product(values, False, True, out)
-    if isinstance(fn, lower.Linear1) or (isinstance(fn, lower.TwoOf) and isinstance(node, MmBackward0)):
+    if isinstance(fn, lower.Linear1):
         return product(values, False, False, out)
     if isinstance(fn, lower.Linear2):
         return product(values, True, False, out) if fn.turned else None
     if isinstance(fn, lower.Total):
-        return (TOTAL, fn.mean) if values[0].size < MUCH else None
-    if isinstance(fn, lower.OneOf) and isinstance(node, (SumBackward0, MeanBackward0)):
-        return (TOTAL, isinstance(node, MeanBackward0)) if node.dtype is None and values[0].size < MUCH else None
+        return (TOTAL, fn.mean) if g.size < MUCH else None
     if isinstance(fn, lower.Fitted):
-        one = len(out.shape) == 1 and values[0].shape[-1:] == out.shape
-        return (SUM_ROWS, values[0].size // out.size) if one and values[0].size <= ROWS * out.size else None
-    if isinstance(fn, lower.AllOf) and isinstance(node, (CatBackward0, StackBackward0)):
-        one = node.dtype is None and math.prod(out.shape[:node.dim]) == 1 and out.size == sum(v.size for v in values)
+        one = len(out.shape) == 1 and g.shape[-1:] == out.shape
+        return (SUM_ROWS, g.size // out.size) if one and g.size <= ROWS * out.size else None
+    if isinstance(fn, lower.TwoOf):
+        return product(values, False, False, out) if isinstance(fn.node, MmBackward0) else None
+    if isinstance(fn, lower.OneOf):
+        node = fn.node
+        if isinstance(node, (SumBackward0, MeanBackward0)):
+            return (TOTAL, isinstance(node, MeanBackward0)) if node.dtype is None and g.size < MUCH else None
+        return put(numbered(node.into)[node.where], g) if isinstance(node, Put) else None
+    if isinstance(fn, lower.AllOf):
+        node = fn.node
+        if not isinstance(node, (CatBackward0, StackBackward0)):
+            return None
+        one = node.dtype is None and math.prod(out.shape[:node.dim]) == 1 and out.size == sum([v.size for v in values])
         return (JOIN, None) if one else None
-    if isinstance(fn, lower.GradOf) and isinstance(node, (SelectBackward0, SliceBackward0)):
-        return put(node.forward(numbered(node.was)), values[0])
-    if isinstance(fn, lower.OneOf) and isinstance(node, Put):
-        return put(numbered(node.into)[node.where], values[0])
-    g = values[0]
+    if isinstance(fn, lower.GradOf):
+        node = fn.node
+        return put(node.forward(numbered(node.was)), g) if isinstance(node, (SelectBackward0, SliceBackward0)) else None
+    if fn is lower.linear:
+        return product(values, False, True, out)
     if g.size > MUCH:
         return None
-    if isinstance(fn, lower.GradsOf) and isinstance(node, (CatBackward0, StackBackward0)):
-        return shown(node.grads(numbered(g.shape), [None] * fn.count, None, fn.want), fn.wanted)
+    if isinstance(fn, lower.GradsOf):
+        if not isinstance(fn.node, (CatBackward0, StackBackward0)):
+            return None
+        return shown(fn.node.grads(numbered(g.shape), [None] * fn.count, None, fn.want), fn.wanted)
     if isinstance(fn, lower.Shaped):
-        return SHOW, [0]
-    if isinstance(getattr(fn, "__self__", None), View):
+        return SHOWN_WHOLE
+    if isinstance(fn, METHODS) and isinstance(fn.__self__, View):
         return shown([fn(numbered(g.shape))], [0])
     return None
 
@@ -164,7 +192,9 @@ class Memory:
                         self.left[key] = self.left.get(key, 0) + 1
 
     def root(self, x: Value) -> tuple[Value, int]:
-        return self.roots.get(id(x), (x, 0))
+        if id(x) in self.roots:
+            return self.roots[id(x)]
+        return x, 0
 
     def take(self, size: int) -> int:
         free = self.free.get(size)
@@ -173,6 +203,13 @@ class Memory:
         self.size += size
         return self.size - size
 
+    def give_back(self, size: int, at: int) -> None:
+        free = self.free.get(size)
+        if free is None:
+            self.free[size] = [at]
+        else:
+            free.append(at)
+
     def make(self, v: Value) -> int:
         self.at[id(v)] = at = self.take(room(v))
         return at
@@ -180,11 +217,16 @@ class Memory:
     def read(self, x: Value) -> None:
         """One of its readers is done."""
         of = self.root(x)[0]
-        self.left[id(of)] -= 1
-        if not self.left[id(of)] and id(of) in self.at:
-            self.free.setdefault(room(of), []).append(self.at.pop(id(of)))
+        left = self.left[id(of)] = self.left[id(of)] - 1
+        if left == 0 and id(of) in self.at:
+            self.give_back(room(of), self.at.pop(id(of)))
+
+
+def width(v: Value) -> int:
+    """The bytes of an element."""
+    return 4 if v.dtype is SINGLE else 8
 
 
 def room(v: Value) -> int:
     """The bytes that it takes."""
-    return -(-v.size * v.dtype.itemsize // 16) * 16
+    return (v.size * width(v) + 15) // 16 * 16

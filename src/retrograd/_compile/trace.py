@@ -15,7 +15,7 @@ from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
 from ..optim import optimizer
 from .book import Inside
-from .calls import FACTS, called, judge
+from .calls import FACTS, QUIET, brief, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .outputs import Outputs
@@ -65,8 +65,9 @@ class Trace(Passes):
                 except Refused as error:
                     self.refuse(error)
             return out
-        self.inside = inside = Inside(len(self.entries), dict(self.edited), dropped(name, args, kwargs or {}))
-        before = Before(args, kwargs)
+        edited = dict(self.edited) if self.edited else {}
+        self.inside = inside = Inside(len(self.entries), edited, dropped(name, args, kwargs))
+        before = None if brief(name) in QUIET else Before(args, kwargs)
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not inside.doubt:
@@ -81,7 +82,7 @@ class Trace(Passes):
                 if not may_be_whole(name, args) or (kwargs and kwargs.get("out") is not None):
                     raise Refused(inside.doubt if name in inside.doubt else f"{name}: {inside.doubt}")
                 self.undo(inside)
-                self.whole(name, impl, args, kwargs, out, before)
+                self.whole(name, impl, args, kwargs, out, Before(args, kwargs) if before is None else before)
             except Refused as error:
                 self.refuse(error)
         return out
@@ -179,8 +180,7 @@ class Trace(Passes):
         if out.rg or out.fn is not None:
             if self.it.grad:
                 raise Refused("an in-place edit of a tensor that requires grad")
-        old = given[0]
-        value = Value("made", old.shape, old.dtype, out.array)
+        value = of_array(out.array)
         self.lower.forward(node, given, value, self.line())
         if not self.entries[-1].op:
             raise Refused(f"{type(node).__name__.removesuffix('Backward0')} in place is not replayed yet")
@@ -211,7 +211,7 @@ class Trace(Passes):
         for t, v in zip(tensors, outs):
             if v.array is not None:
                 self.overwritten(v.array, v)
-                self.settled["held", self.tensors.by_id[id(t)][1]] = (t.grad, v)
+                self.settled[self.place("held", self.tensors.by_id[id(t)][1])] = (t.grad, v)
         return got
 
     # -- told by optimizers
@@ -226,9 +226,9 @@ class Trace(Passes):
             if type(optimizer) not in OPTIMIZERS:
                 raise Refused(f"{type(optimizer).__name__}.step() is not replayed yet")
             self.flush()
-            params = [p for group in optimizer.param_groups for p in group["params"]]
-            for p in params:
-                if id(p) not in self.tensors.by_id:
+            params: list[TensorBase] = [p for group in optimizer.param_groups for p in group["params"]]
+            for t in params:
+                if id(t) not in self.tensors.by_id:
                     raise Refused("an optimizer of tensors that the function does not reach")
             self.entries.append(Entry("step", optimizer._run_step, [None], [], "", True, self.line()))
             self.steps.append(optimizer)
@@ -236,10 +236,10 @@ class Trace(Passes):
             self.refuse(error)
             return optimizer._run_step(closure)
         got = optimizer._run_step(None)
-        for p in params:
-            kind, i = self.tensors.by_id[id(p)]
-            self.overwritten(p.array, Value(kind, p.array.shape, p.array.dtype, p.array, i))
-            self.edited.pop((kind, i), None)
+        for t in params:
+            kind, i = self.tensors.by_id[id(t)]
+            array = t.array
+            self.renewed(array, of_array(array, kind, i))
         return got
 
     # -- the end
@@ -291,7 +291,7 @@ class Trace(Passes):
         for value in [*grads, *outputs.values]:
             if value.array is None:
                 raise Refused("a gradient that is a sum not recorded")
-            if all(value is not other for other in found):
+            if value not in found:
                 found.append(value)
         return found
 
@@ -299,27 +299,33 @@ class Trace(Passes):
 
     def flush(self) -> None:
         """Entries that give memory its new content and tensors their .grad, as they are now."""
-        for kind, i, t in self.tensors.all():
-            count = self.edited.pop((kind, i), 0)
-            if count:
-                self.effect("store", Store(count), (kind, i), self.of(t.array))
-                self.values[id(t.array)] = Value(kind, t.array.shape, t.array.dtype, t.array, i)
-        for kind, i, t in self.tensors.all():
-            grad = grad_of(t)
-            had, content = self.settled[kind, i]
-            if grad is None:
+        known = self.tensors.all()
+        if self.edited:
+            for place, (kind, i, t) in enumerate(known):
+                count = self.edited.pop((kind, i), 0)
+                if count:
+                    array = t.array
+                    self.effect("store", Store(count), place, self.of(array))
+                    self.values[id(array)] = of_array(array, kind, i)
+        for place, (_, _, t) in enumerate(known):
+            found: Any = grad_of(t)
+            had, content = self.settled[place]
+            if found is None:
                 if had is not None:
-                    self.effect("grad", no_grad, (kind, i), None)
-                self.settled[kind, i] = (None, None)
+                    self.effect("grad", no_grad, place, None)
+                    self.settled[place] = (None, None)
                 continue
+            grad: TensorBase = found
             if grad.rg or grad.fn is not None:
                 raise Refused("a .grad that can be differentiated")
             value = self.of(grad.array)
             if grad is not had:
-                self.effect("grad", set_grad, (kind, i), value)
+                self.effect("grad", set_grad, place, value)
             elif value is not content:
-                self.effect("grad", store_grad, (kind, i), value)
-            self.settled[kind, i] = (grad, value)
+                self.effect("grad", store_grad, place, value)
+            else:
+                continue
+            self.settled[place] = (grad, value)
 
-    def effect(self, name: str, fn: Any, of: tuple[str, int], value: Value | None) -> None:
-        self.entries.append(Entry(name, fn, [Value("tensor", (), None, None, self.place(*of)), value], [], "", True))
+    def effect(self, name: str, fn: Any, place: int, value: Value | None) -> None:
+        self.entries.append(Entry(name, fn, [Value("tensor", (), None, None, place), value], [], "", True))

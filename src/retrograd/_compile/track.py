@@ -14,6 +14,7 @@ from .._tensor import dtypes
 from .._tensor.size import Size
 from .book import Tensors
 from .calls import PURE, brief, called, judge
+from .effects import edits_of
 from .graph import checked
 from .guards import apart, facts_of
 from .plan import Plan
@@ -22,7 +23,6 @@ from .reach import TENSORS
 from .trace import Trace, tell
 from .values import Refused, Value
 from .variant import check_tensor
-from .writes import edits_of
 
 SLOT, MEET, CONST, MANY, BELOW = range(5)
 PROMISE, KNOWN, SAME, REAL, DONE, SEVERAL = range(6)
@@ -408,7 +408,7 @@ class Recording:
                 raise Refused("a result is another tensor's memory")
             given.append((k, what))
         plan = Plan(trace, outputs)
-        plan.tensors.inputs.clear()
+        plan.tensors.let_go()
         count = len(slots)
         slots.clear()
         return Piece(self.calls, count, plan, self.outside, given, self.grads)

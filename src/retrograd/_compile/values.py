@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import _kernels
+
 SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
+Guards: Any = getattr(_kernels.nn, "Guards", None)
 
 
 class Refused(Exception):
@@ -22,24 +25,27 @@ class Value:
     full    of a view that repeats one element: the value with that element
     """
 
-    __slots__ = ("array", "dtype", "entry", "full", "index", "kind", "past", "shape", "slot", "stale", "straight")
+    __slots__ = ("_size", "array", "dtype", "entry", "full", "index", "kind", "past", "shape", "slot", "stale", "straight")
 
-    def __init__(self, kind: str, shape: Any, dtype: Any, array: Any = None, index: int = -1) -> None:
+    def __init__(self, kind: str, shape: Any, dtype: Any, array: Any = None, index: int = -1, straight: bool = True) -> None:
+        """straight: in C order, and aligned"""
         self.kind, self.index = kind, index
-        self.shape, self.dtype, self.array = shape, dtype, array
-        self.straight = array is None or bool(array.flags.c_contiguous and array.flags.aligned)
+        self.shape, self.dtype, self.array, self.straight = shape, dtype, array, straight
         self.full: Value | None = None
         self.entry: Entry | None = None
         self.stale = False                      # its memory was edited since
         self.past = False                       # `array` holds what came after it
         self.slot = -1
+        self._size = -1
 
     @property
     def size(self) -> int:
-        n = 1
-        for k in self.shape:
-            n *= k
-        return n
+        if self._size < 0:
+            n = 1
+            for k in self.shape:
+                n *= k
+            self._size = n
+        return self._size
 
 
 class Entry:
@@ -61,12 +67,22 @@ class Entry:
             out.entry = self
 
 
-def of_array(array: Any) -> Value:
-    return Value("made", array.shape, array.dtype, array)
+def of_array(array: Any, kind: str = "made", index: int = -1) -> Value:
+    found: tuple[Any, Any, bool] = looks(array)
+    return Value(kind, found[0], found[1], array, index, found[2])
 
 
-def root(array: Any) -> Any:
+def seen(array: Any) -> tuple[Any, Any, bool]:
+    """Its shape and dtype; does it lie in C order, and aligned?"""
+    return array.shape, array.dtype, bool(array.flags.c_contiguous and array.flags.aligned)
+
+
+def owner(array: Any) -> Any:
     """The array whose memory it is."""
     while type(array.base) is np.ndarray:
         array = array.base
     return array
+
+
+looks: Any = seen if Guards is None else Guards.looks
+root: Any = owner if Guards is None else Guards.root

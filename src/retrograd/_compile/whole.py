@@ -197,7 +197,7 @@ class Whole:
 
 def dropped(name: str, args: Any, kwargs: Any) -> Any:
     """With what probability such a call drops elements; None where it is another function."""
-    return (args[1] if len(args) > 1 else kwargs.get("p", 0.5)) if name == "torch.nn.functional.dropout" else None
+    return (args[1] if len(args) > 1 else (kwargs or {}).get("p", 0.5)) if name == "torch.nn.functional.dropout" else None
 
 
 class Kept:

@@ -8,7 +8,7 @@ import numpy as np
 from .. import random
 from .._engine.tensor import TensorBase
 from .book import Tensors
-from .effects import grad_of
+from .effects import edits_of, grad_of
 
 
 def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> list[Any]:
@@ -24,10 +24,6 @@ def same_array(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
     return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-
-
-def edits_of(t: Any) -> int:
-    return 0 if t.version is None else int(t.version.edits)
 
 
 class Everything:

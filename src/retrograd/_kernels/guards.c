@@ -1,8 +1,8 @@
 /* Whether what a compiled function reaches is what it was: the guards of `_compile/guards.py`, by identity.
 
-   Guards(of, tensors): `of` is a tuple of (kind, holder, key, what it was), `tensors` one of (tensor, bytes of its fields or
+   Guards(of, tensors): `of` is a sequence of (kind, holder, key, what it was), `tensors` a tuple of (tensor, bytes of its fields or
    None, sink or None, .grad or not).  first(i) -> the number of the first guard from i on that does not hold by identity, or
-   None: Python looks closer there.  tensors() -> do all of them hold?  Guards.apart, Guards.fields: below.
+   None: Python looks closer there.  tensors() -> do all of them hold?  What Guards.apart and others do: below.
 
    NOTE [Fields of a tensor]
    mypyc lays out a Tensor's fields behind its header; all are references or numbers.  Same bytes are the same fields, as long
@@ -11,17 +11,20 @@
 #include "kernel.h"
 #include "kernels.h"
 
-enum { IN_DICT, IN_CELL, EMPTY, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, TABLE, IN_DICTS, KINDS };
+enum { IN_DICT, IN_CELL, EMPTY, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, TABLE, IN_DICTS, SLOW };
+static const char *const KINDS[] = {"dict", "cell", "empty", "items", "type", "function", "attrs", "attr", "table", "dicts"};
+static PyObject *names[SLOW];                   /* the same, as Python has them */
 
 typedef struct {
     int kind;
     PyObject *holder, *key, *was;               /* was NULL: nothing.  TABLE, IN_DICTS, IN_CLASS: tuples of them */
+    npy_intp table;                             /* -1: none */
 } Guard;
 
-/* Guards of one dict, or of one class's, which stand together: while the dict's version is the same, they hold. */
+/* The guards of one dict, or of one class's: while the dict's version is the same, they hold. */
 typedef struct {
-    npy_intp first, count;
-    uint64_t version;                           /* 0: none seen */
+    PyObject *dict;
+    uint64_t version, now;                      /* 0: none seen */
 } Table;
 
 typedef struct {
@@ -34,7 +37,8 @@ typedef struct {
     PyObject *given, *facts_given, *missing;
     Guard *guards;
     npy_intp count;
-    Table *tables;                              /* tables[i] of the guard that begins one */
+    Table *tables;
+    npy_intp table_count;
     Fact *facts;
     npy_intp fact_count;
 } Guards;
@@ -79,17 +83,22 @@ static int all_dicts(PyObject *x) {
 }
 
 static int read_guard(Guards *self, Guard *g, PyObject *x) {
-    npy_intp kind;
-    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !whole(PyTuple_GET_ITEM(x, 0), &kind) || kind < 0 || kind >= KINDS)
+    int kind = 0, plain = 0;
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !PyUnicode_CheckExact(PyTuple_GET_ITEM(x, 0)))
         return wrong("an unknown guard");
-    g->kind = (int)kind;
+    while (kind < SLOW && PyTuple_GET_ITEM(x, 0) != names[kind]) kind++;
+    while (kind == SLOW && plain < SLOW && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(x, 0), KINDS[plain]) != 0) plain++;
+    if (kind == SLOW) kind = plain;
     g->holder = PyTuple_GET_ITEM(x, 1), g->key = PyTuple_GET_ITEM(x, 2), g->was = PyTuple_GET_ITEM(x, 3);
-    if (g->was == self->missing) g->was = NULL;
     PyObject *h = g->holder;
+    if ((kind == TABLE && PyODict_Check(h) && PyDict_GET_SIZE(h)) || (kind == EMPTY && !all_dicts(h)) || (kind == ITEMS && !PyList_CheckExact(h)))
+        kind = SLOW;                            /* Python looks */
+    g->kind = kind;
+    if (g->was == self->missing) g->was = NULL;
     const int fits = kind == IN_DICT ? PyDict_Check(h) : kind == IN_CELL ? PyCell_Check(h)
-        : kind == ITEMS ? PyList_CheckExact(h) && g->was != NULL && PyTuple_CheckExact(g->was)
+        : kind == ITEMS ? g->was != NULL && PyTuple_CheckExact(g->was)
         : kind == FUNCTION ? PyFunction_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was) && PyTuple_GET_SIZE(g->was) == 3
-        : kind == IN_CLASS ? PyType_Check(h) && pairs(g) : kind == EMPTY ? all_dicts(h)
+        : kind == IN_CLASS ? PyType_Check(h) && pairs(g)
         : kind == TABLE || kind == IN_DICTS ? PyDict_Check(h) && pairs(g)
         : kind == ATTRIBUTE ? PyUnicode_CheckExact(g->key) : 1;
     return fits || wrong("a guard of another object");
@@ -97,10 +106,13 @@ static int read_guard(Guards *self, Guard *g, PyObject *x) {
 
 static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *given, *facts, *missing;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &given, &PyTuple_Type, &facts, &missing)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO!O", &given, &PyTuple_Type, &facts, &missing) || (given = PySequence_Tuple(given)) == NULL) return NULL;
     Guards *self = (Guards *)type->tp_alloc(type, 0);
-    if (self == NULL) return NULL;
-    self->given = Py_NewRef(given), self->facts_given = Py_NewRef(facts), self->missing = Py_NewRef(missing);
+    if (self == NULL) {
+        Py_DECREF(given);
+        return NULL;
+    }
+    self->given = given, self->facts_given = Py_NewRef(facts), self->missing = Py_NewRef(missing);
     self->count = PyTuple_GET_SIZE(given), self->fact_count = PyTuple_GET_SIZE(facts);
     self->guards = PyMem_Calloc(self->count + 1, sizeof(Guard));
     self->tables = PyMem_Calloc(self->count + 1, sizeof(Table));
@@ -109,12 +121,11 @@ static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!fine) PyErr_NoMemory();
     for (npy_intp i = 0; fine && i < self->count; i++) fine = read_guard(self, &self->guards[i], PyTuple_GET_ITEM(given, i));
     for (npy_intp i = 0; fine && i < self->count; i++) {
-        npy_intp n = 1;
-        const Guard *g = &self->guards[i];
-        if (table_of(g) == NULL) continue;
-        while (i + n < self->count && table_of(&g[n]) == table_of(g)) n++;
-        self->tables[i].first = i, self->tables[i].count = n;
-        i += n - 1;
+        PyObject *dict = table_of(&self->guards[i]);
+        npy_intp k = self->table_count > 64 ? self->table_count - 64 : 0;       /* one that is listed twice is looked at twice */
+        while (dict != NULL && k < self->table_count && self->tables[k].dict != dict) k++;
+        self->guards[i].table = dict == NULL ? -1 : k;
+        if (dict != NULL && k == self->table_count) self->tables[self->table_count++].dict = dict;
     }
     for (npy_intp i = 0; fine && i < self->fact_count; i++) {
         PyObject *x = PyTuple_GET_ITEM(facts, i);
@@ -195,22 +206,17 @@ static PyObject *guards_first(PyObject *o, PyObject *from) {
         wrong("expected a number");
         return NULL;
     }
-    while (i < self->count) {
-        Table *t = &self->tables[i];
-        if (t->count) {
-            const uint64_t version = version_of(table_of(&self->guards[i]));
-            if (version != 0 && version == t->version) {
-                i += t->count;
-                continue;
-            }
-            npy_intp k = 0;
-            while (k < t->count && holds(&self->guards[i + k], self->missing)) k++;
-            if (k < t->count) return PyLong_FromSsize_t(i + k);
-            t->version = version;
-            i += t->count;
-        } else if (!holds(&self->guards[i], self->missing)) return PyLong_FromSsize_t(i);
-        else i++;
+    if (i == 0) for (npy_intp k = 0; k < self->table_count; k++) self->tables[k].now = version_of(self->tables[k].dict);
+    for (; i < self->count; i++) {
+        const Guard *g = &self->guards[i];
+        Table *t = g->table < 0 ? NULL : &self->tables[g->table];
+        if (t != NULL && t->now != 0 && t->now == t->version) continue;
+        if (!holds(g, self->missing)) {
+            if (t != NULL) t->now = 0;          /* Python looks at it each time */
+            return PyLong_FromSsize_t(i);
+        }
     }
+    for (npy_intp k = 0; k < self->table_count; k++) self->tables[k].version = self->tables[k].now;
     Py_RETURN_NONE;
 }
 
@@ -249,6 +255,127 @@ static PyObject *guards_fields(PyObject *type, PyObject *args) {
         return NULL;
     }
     return PyBytes_FromStringAndSize((char *)x + sizeof(PyObject), size - (Py_ssize_t)sizeof(PyObject));
+}
+
+/* contents(dict, passed, skipped) -> its keys, its values, [key, value, ...] of those whose type is not in `passed`, nor the
+   key in `skipped`, and whether all keys are text.  Both are sets. */
+static PyObject *guards_contents(PyObject *type, PyObject *args) {
+    PyObject *dict, *passed, *skipped, *key, *value, *keys, *values, *rest;
+    Py_ssize_t at = 0, i = 0;
+    int text = 1, fine;
+    (void)type;
+    if (!PyArg_ParseTuple(args, "O!OO", &PyDict_Type, &dict, &passed, &skipped)) return NULL;
+    if (!PyAnySet_Check(passed) || !PyAnySet_Check(skipped)) {
+        wrong("expected sets");
+        return NULL;
+    }
+    const Py_ssize_t n = PyDict_GET_SIZE(dict);
+    keys = PyTuple_New(n), values = PyTuple_New(n), rest = PyList_New(0);
+    fine = keys != NULL && values != NULL && rest != NULL;
+    for (; fine && i < n && PyDict_Next(dict, &at, &key, &value); i++) {
+        PyTuple_SET_ITEM(keys, i, Py_NewRef(key));
+        PyTuple_SET_ITEM(values, i, Py_NewRef(value));
+        const int plain = PyUnicode_CheckExact(key);    /* looking for it calls nobody */
+        text = text && plain;
+        const int known = PySet_Contains(passed, (PyObject *)Py_TYPE(value));
+        const int skips = known == 0 && plain ? PySet_Contains(skipped, key) : 0;
+        fine = known >= 0 && skips >= 0
+            && (known || skips || (PyList_Append(rest, key) == 0 && PyList_Append(rest, value) == 0));
+    }
+    fine = fine && (i == n || wrong("a dict that changes"));
+    PyObject *found = fine ? PyTuple_Pack(4, keys, values, rest, text ? Py_True : Py_False) : NULL;
+    Py_XDECREF(keys);
+    Py_XDECREF(values);
+    Py_XDECREF(rest);
+    return found;
+}
+
+/* values(dict or class, keys, missing) -> what it has at the keys of a tuple. */
+static PyObject *guards_values(PyObject *type, PyObject *args) {
+    PyObject *holder, *keys, *missing;
+    (void)type;
+    if (!PyArg_ParseTuple(args, "OO!O", &holder, &PyTuple_Type, &keys, &missing)) return NULL;
+    PyObject *dict = PyType_Check(holder) ? ((PyTypeObject *)holder)->tp_dict : holder;
+    if (dict == NULL || !PyDict_Check(dict)) {
+        wrong("expected a dict or a class");
+        return NULL;
+    }
+    PyObject *found = PyTuple_New(PyTuple_GET_SIZE(keys));
+    for (Py_ssize_t i = 0; found != NULL && i < PyTuple_GET_SIZE(keys); i++) {
+        PyObject *now = PyDict_GetItemWithError(dict, PyTuple_GET_ITEM(keys, i));
+        if (now == NULL && PyErr_Occurred()) Py_CLEAR(found);
+        else PyTuple_SET_ITEM(found, i, Py_NewRef(now == NULL ? missing : now));
+    }
+    return found;
+}
+
+/* lies(array) -> dtype, shape, strides, and whether it is aligned and may be written */
+static PyObject *guards_lies(PyObject *type, PyObject *x) {
+    (void)type;
+    if (!PyArray_Check(x)) {
+        wrong("expected an array");
+        return NULL;
+    }
+    const int n = PyArray_NDIM(ARRAY(x));
+    PyObject *shape = PyArray_IntTupleFromIntp(n, PyArray_DIMS(ARRAY(x))), *strides = PyArray_IntTupleFromIntp(n, PyArray_STRIDES(ARRAY(x)));
+    PyObject *found = shape == NULL || strides == NULL ? NULL
+        : PyTuple_Pack(4, (PyObject *)PyArray_DESCR(ARRAY(x)), shape, strides, PyArray_ISBEHAVED(ARRAY(x)) ? Py_True : Py_False);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return found;
+}
+
+/* looks(array) -> shape, dtype, and whether it lies in C order and aligned */
+static PyObject *guards_looks(PyObject *type, PyObject *x) {
+    (void)type;
+    if (!PyArray_Check(x)) {
+        wrong("expected an array");
+        return NULL;
+    }
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(ARRAY(x)), PyArray_DIMS(ARRAY(x)));
+    const int straight = PyArray_CHKFLAGS(ARRAY(x), NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED);
+    PyObject *found = shape == NULL ? NULL : PyTuple_Pack(3, shape, (PyObject *)PyArray_DESCR(ARRAY(x)), straight ? Py_True : Py_False);
+    Py_XDECREF(shape);
+    return found;
+}
+
+/* root(array) -> the array whose memory it is. */
+static PyObject *guards_root(PyObject *type, PyObject *x) {
+    (void)type;
+    if (!PyArray_Check(x)) {
+        wrong("expected an array");
+        return NULL;
+    }
+    while (PyArray_BASE(ARRAY(x)) != NULL && PyArray_CheckExact(PyArray_BASE(ARRAY(x)))) x = PyArray_BASE(ARRAY(x));
+    return Py_NewRef(x);
+}
+
+/* line(home) -> "file.py:12" of the innermost code whose file is not below that folder; "" where there is none. */
+static PyObject *guards_line(PyObject *type, PyObject *home) {
+    PyObject *found = NULL;
+    (void)type;
+    if (!PyUnicode_Check(home)) {
+        wrong("expected text");
+        return NULL;
+    }
+    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
+    while (frame != NULL) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        PyObject *name = code->co_filename;
+        const Py_ssize_t ours = PyUnicode_Tailmatch(name, home, 0, PY_SSIZE_T_MAX, -1);
+        if (ours == 0) {
+            const Py_ssize_t n = PyUnicode_GET_LENGTH(name), slash = PyUnicode_FindChar(name, '/', 0, n, -1);
+            PyObject *last = PyUnicode_Substring(name, slash + 1, n);
+            if (last != NULL) found = PyUnicode_FromFormat("%U:%d", last, PyFrame_GetLineNumber(frame));
+            Py_XDECREF(last);
+        }
+        Py_DECREF(code);
+        if (ours != 0) {
+            PyFrameObject *outer = ours < 0 ? NULL : PyFrame_GetBack(frame);
+            Py_SETREF(frame, outer);
+        } else Py_CLEAR(frame);
+    }
+    return found != NULL || PyErr_Occurred() ? found : PyUnicode_FromString("");
 }
 
 /* The bytes that an array may touch: from *low on, below *high. */
@@ -301,7 +428,10 @@ static void guards_dealloc(PyObject *o) {
 static PyMethodDef methods[] = {
     {"first", guards_first, METH_O, NULL}, {"tensors", guards_tensors, METH_NOARGS, NULL},
     {"fields", guards_fields, METH_VARARGS | METH_STATIC, NULL},
-    {"apart", guards_apart, METH_VARARGS | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
+    {"apart", guards_apart, METH_VARARGS | METH_STATIC, NULL}, {"contents", guards_contents, METH_VARARGS | METH_STATIC, NULL},
+    {"values", guards_values, METH_VARARGS | METH_STATIC, NULL}, {"root", guards_root, METH_O | METH_STATIC, NULL},
+    {"lies", guards_lies, METH_O | METH_STATIC, NULL}, {"looks", guards_looks, METH_O | METH_STATIC, NULL},
+    {"line", guards_line, METH_O | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
 static PyTypeObject Guards_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "retrograd._kernels._nn.Guards",
@@ -314,6 +444,7 @@ static PyTypeObject Guards_Type = {
 };
 
 PyTypeObject *guards_type(void) {
+    for (int i = 0; i < SLOW; i++) if ((names[i] = PyUnicode_InternFromString(KINDS[i])) == NULL) return NULL;
     name_grad = PyUnicode_InternFromString("grad");
     name_after = PyUnicode_InternFromString("after");
     name_hooks = PyUnicode_InternFromString("_hooks");
