@@ -259,3 +259,56 @@ def test_two_backward_passes_in_one_call_are_checked_rightly() -> None:
         fast(x)
         assert torch.equal(w.grad, x + x)
     assert fast.local.variants
+
+
+@pytest.mark.parametrize("form", ["alone", "tuple", "dict"])
+def test_numbers_that_are_only_returned_are_replayed(form: str) -> None:
+    def make() -> Any:
+        torch.manual_seed(0)
+        model = nn.Linear(3, 2)
+        descent, x = torch.optim.SGD(model.parameters(), 0.1), numbers(4, 3)
+
+        def alone() -> Any:
+            descent.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            descent.step()
+            return loss.item()
+
+        def pair() -> Any:
+            descent.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            return loss.item(), model.bias[0].item(), descent.step(), model.bias[0].item()
+
+        def named() -> Any:
+            loss = model(x).square().mean()
+            return {"loss": loss, "numbers": [loss.item(), 1.0, (x.sum().item(), 2)]}
+        step: Any = {"alone": alone, "tuple": pair, "dict": named}[form]
+        return step, lambda: [*model.parameters(), *grads(*model.parameters())]
+    if form == "dict":
+        step, _ = make()
+        fast = skipping(step)
+        for _ in range(3):
+            want, got = step(), fast()
+            assert want["numbers"] == got["numbers"] and same(want["loss"].detach(), got["loss"].detach())
+        assert replays(fast) == 2
+    else:
+        alike(make)
+
+
+def test_numbers_that_python_looks_at_are_not_replayed() -> None:
+    def inner(x: Any) -> Any:
+        return x.sum().item()
+
+    def again(x: Any, times: int = 1) -> Any:
+        return again(x, times - 1) * 2 if times else x.sum().item()
+
+    found: list[float] = []
+    for f in (lambda x: x.sum().item() > 0, lambda x: -x.sum().item(), lambda x: inner(x), again, lambda x: x.sum().item().real,
+              lambda x: found.append(x.sum().item()), lambda x: (x.sum().item() if x.sum().item() else 0.0)):
+        fast = skipping(f)
+        for sign in (1, -1, 1, -1):
+            assert fast(sign * torch.ones(3)) == f(sign * torch.ones(3))
+        assert replays(fast) == 0
+    assert found == [3.0, 3.0, -3.0, -3.0] * 2

@@ -71,7 +71,7 @@ def test_explain_shows_operations_buffers_guards_and_reasons() -> None:
         assert part in text, text
     if HERE:                                    # the sum alone is an array
         assert "1 buffer of 4 bytes, 4 at a time; 160 bytes for small results" in text, text
-    slow = skipping(lambda x: x.sum().item())
+    slow = skipping(lambda x: x * x.sum().item())
     slow(numbers(3))
     assert "eager: Tensor.item is not replayed yet (test_compile_surface.py:" in slow.explain()
 

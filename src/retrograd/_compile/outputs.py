@@ -31,6 +31,8 @@ def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any
         return out
     if kind == "same":
         return what
+    if kind == "number":
+        return arrays[what].item()
     if kind == "tuple":
         return tuple([build(s, arrays, made, inputs, held, node) for s in what])
     if kind == "list":
@@ -55,13 +57,20 @@ class Outputs:
         self.values: list[Value] = []
         self.seen: dict[int, int] = {}
         self.graph: Graph | None = trace.graph
+        self.numbers: set[int] = set()          # those of trace.told that were met
         self.tree = self.spec(result)
+        if len(self.numbers) < len(trace.told):
+            raise Refused("a tensor's number that is not returned")
 
     def spec(self, x: Any) -> tuple[str, Any]:
         if type(x) in (tuple, list):
             return ("tuple" if type(x) is tuple else "list", [self.spec(y) for y in x])
         if type(x) is dict:
             return ("dict", [(key, self.spec(y)) for key, y in x.items()])
+        if id(x) in self.trace.told:
+            self.numbers.add(id(x))
+            self.values.append(self.trace.told[id(x)][1])
+            return ("number", len(self.values) - 1)
         if x is None or isinstance(x, (bool, int, float, str)):
             return ("same", x)
         if not isinstance(x, TensorBase):
@@ -80,8 +89,8 @@ class Outputs:
                 copied = of_array(x.array)
                 self.trace.add(Entry("copy", copied_array, [value], [copied]))
                 value = copied
+            self.seen[id(x)] = len(self.values)
             self.values.append(value)
-            self.seen[id(x)] = len(self.seen)
             return ("made", (self.seen[id(x)], bool(x.rg), self.node(x)))
         return ("again", self.seen[id(x)])
 

@@ -12,6 +12,7 @@ import dis
 import functools
 import math
 import operator
+import sys
 import types
 import weakref
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import autograd, optim
+from .._engine.anomaly import HOME
 from .._engine.tensor import TensorBase
 from .._kernels import Function
 from .._missing import late_names
@@ -480,6 +482,47 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
         elif op in OPCODES:
             refused.append((OPCODES[op], line))
     return list(chains), cells, refused
+
+
+BUILT = {"BUILD_TUPLE": (1, 0), "BUILD_LIST": (1, 0), "BUILD_MAP": (2, 0), "BUILD_CONST_KEY_MAP": (1, 1)}
+HANDED_ON = ("CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL", "KW_NAMES", "PRECALL", "CALL", "BINARY_SUBSCR", "BINARY_OP")
+
+
+@functools.lru_cache(maxsize=1000)
+def only_returned(code: Any, at: int) -> bool:
+    """Does what the call at that offset gives become a part of what the code returns, and nothing else?"""
+    above = 0                                   # what lies on it on the stack
+    for step in dis.get_instructions(code):
+        op, arg = step.opname, step.arg
+        if step.offset <= at:
+            continue
+        if op == "RETURN_VALUE":
+            return above == 0
+        times, more = BUILT.get(op, (0, 0))
+        if times and times * (arg or 0) + more > above:
+            above = 0                           # it is in a container, which is followed from here on
+            continue
+        if op in ATTRIBUTES and not above or not (times or op.startswith("LOAD_") or op in HANDED_ON):
+            return False
+        above += dis.stack_effect(step.opcode, arg)
+        if above < 1 and op not in HANDED_ON[:5]:
+            return False
+    return False
+
+
+def goes_out(code: Any) -> bool:
+    """Does the only call of that code ask for something that it returns, and nothing else?"""
+    frame: Any = sys._getframe(0)
+    found: Any = None
+    first = True
+    while frame is not None:
+        if frame.f_code is code:
+            if found is not None or not first:
+                return False
+            found = frame
+        first = first and frame.f_code.co_filename.startswith(HOME)
+        frame = frame.f_back
+    return found is not None and only_returned(code, found.f_lasti)
 
 
 def where(code: Any, line: int) -> str:

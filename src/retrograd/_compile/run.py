@@ -100,7 +100,7 @@ class Compiled(Wrapper):
             before = Beginning(self.f, key, inputs, next((v.reach for v in variants if v.reaches(key)), None))
         except Refused as error:
             return self.refuse(error, args, kwargs)
-        trace = Trace(before.tensors)
+        trace = Trace(before.tensors, self.f)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
@@ -154,7 +154,7 @@ class Compiled(Wrapper):
             tensors.add(t, "input")
         for t in plan.tensors.held:
             tensors.add(t, "held")
-        trace = Trace(tensors)
+        trace = Trace(tensors, self.f)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)

@@ -14,13 +14,13 @@ from .._engine.modes import modes
 from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
 from ..optim import optimizer
-from .book import Inside
+from .book import Inside, Tensors
 from .calls import FACTS, QUIET, brief, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
-from .outputs import Outputs
+from .outputs import Outputs, copied_array
 from .passes import Passes
-from .reach import OPTIMIZERS
+from .reach import OPTIMIZERS, goes_out
 from .values import Entry, Refused, Value, of_array, root
 from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
 
@@ -40,6 +40,11 @@ class Trace(Passes):
 
     graph: Graph | None = None                  # of the results
 
+    def __init__(self, tensors: Tensors, f: Any = None) -> None:
+        super().__init__(tensors)
+        self.code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
+        self.told: dict[int, tuple[Any, Value]] = {}    # numbers that f returns, by identity
+
     def __enter__(self) -> Trace:
         modes.observer = self
         tell(self)
@@ -57,11 +62,14 @@ class Trace(Passes):
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         name = called(func)
-        if self.off or self.inside is not None or name in FACTS:
+        if self.off or self.inside is not None or name in FACTS or name == "Tensor.item":
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not self.off and self.inside is None:
                 try:
-                    judge(self, name, impl, args, kwargs, out)
+                    if type(out) is float and name == "Tensor.item" and self.code is not None and goes_out(self.code):
+                        self.tell(args[0], out)
+                    else:
+                        judge(self, name, impl, args, kwargs, out)
                 except Refused as error:
                     self.refuse(error)
             return out
@@ -86,6 +94,13 @@ class Trace(Passes):
             except Refused as error:
                 self.refuse(error)
         return out
+
+    def tell(self, t: TensorBase, out: Any) -> None:
+        """The number that t holds now is part of what the call returns."""
+        value = self.of(t.array)
+        copied = Value("made", value.shape, value.dtype, t.array.copy())
+        self.add(Entry("item", copied_array, [value], [copied], "", False, self.line()))
+        self.told[id(out)] = (out, copied)
 
     def whole(self, name: str, impl: Any, args: Any, kwargs: Any, out: Any, before: Before) -> None:
         """The call as one entry."""
