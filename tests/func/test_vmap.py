@@ -56,6 +56,7 @@ def test_chunks_draw_the_same_numbers_where_samples_do(randomness: str, alike: b
     assert all((row == rows[0]) is alike for row in rows[1:])
 
 
+@pytest.mark.oracle
 def test_a_transform_inside_vmap_asks_a_function_for_its_derivative_not_its_rule_for_batches() -> None:
     def program(torch: Any, func: Any) -> list[Any]:
         class Rounded(torch.autograd.Function):  # type: ignore[misc]
