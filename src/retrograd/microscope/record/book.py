@@ -77,6 +77,9 @@ class Book:
         self.threads: int = 0
         self.open_passes: list[int] = []
         self.rows: list[Any] = rec.rows
+        self.value_likes: Any = rec.value_likes
+        self.add_like: Any = rec.value_likes.append
+        self.add_stats: Any = rec.stats.extend
         self._likes: dict[Any, int] = {}
         self._ids: dict[int, Any] = {}                          # id of a tensor -> (weak reference, number)
         self._seen: dict[int, Any] = {}                         # id -> (weak reference, version, number of its value)
@@ -175,19 +178,22 @@ def like_of(j: Book, x: Any) -> int:
     """... of an array, whose dtype has the name of its tensor's."""
     key: Any = (x.shape, x.dtype)
     found: int = j._likes.get(key, -1)
-    return new_like(j, key, x.shape, x.dtype, "cpu") if found < 0 else found
+    if found < 0:
+        found = j._likes[key] = add(j, j.rec.likes, (key[0], word(x.dtype), "cpu"))
+    return found
 
 
 def new_like(j: Book, key: Any, shape: Any, dtype: Any, device: Any) -> int:
-    name: Optional[str] = words.get(dtype)
-    if name is None:
-        name = words[dtype] = str(dtype).rpartition(".")[2]
-    place: Optional[str] = words.get(device)
-    if place is None:
-        place = words[device] = str(device)
-    row = tuple([int(n) for n in shape]), name, place
-    n = j._likes[key] = add(j, j.rec.likes, row)
+    n = j._likes[key] = add(j, j.rec.likes, (tuple([int(n) for n in shape]), word(dtype), word(device)))
     return n
+
+
+def word(x: Any) -> str:
+    """A dtype or a device as text."""
+    name: Optional[str] = words.get(x)
+    if name is None:
+        name = words[x] = str(x).rpartition(".")[2]
+    return name
 
 
 def version(t: Any) -> int:
@@ -246,18 +252,15 @@ def new_value(j: Book, tap: Any, t: Any, row: Any) -> int:
 
 def add_value(j: Book, number: int, row: Any) -> int:
     """A new value of shape and dtype `number`, with these statistics -> its number."""
-    rec = j.rec
-    likes: Any = rec.value_likes
-    numbers: Any = rec.stats
     if COMPILED and row is BLANK:                       # extended without a line of Python: see add()
-        n = len(likes)
-        likes.append(number)
-        numbers.extend(row)
+        n = len(j.value_likes)
+        j.add_like(number)
+        j.add_stats(row)
         return n
     with j.lock:
-        n = len(likes)
-        likes.append(number)
-        numbers.extend(row)
+        n = len(j.value_likes)
+        j.add_like(number)
+        j.add_stats(row)
     return n
 
 

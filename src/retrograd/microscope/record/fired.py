@@ -32,6 +32,7 @@ OF_OPTIMIZERS: Final = (                                # an optimizer's: (table
 OF_MODULES: Final = ("forward_pre", "forward", "backward_pre", "backward", "state_dict", "state_dict_pre", "load_pre",
                      "load_post")
 KEPT: Final = ("tensor", "post_accumulate", "node_pre", "node_post")    # what these see goes to parameters
+shorter: Final[dict[str, str]] = {}                     # qualified names -> how hooks are called
 HOOK: Final = blank(kind="", name="?", on="", owner=-1, defined=-1, registered=-1, prior=False, fired=0, changed=0, at=0,
                     removed=False, engine="")
 
@@ -168,7 +169,10 @@ def describe(j: Book, tap: Any, row: dict[str, Any], hook: Any) -> None:
 def name_function(j: Book, row: dict[str, Any], function: Any) -> None:
     name: str = function.__qualname__
     code = function.__code__
-    row["name"] = name.replace("<locals>.", "") if "<" in name else name
+    short = shorter.get(name)
+    if short is None:
+        short = shorter[name] = name.replace("<locals>.", "")
+    row["name"] = short
     row["defined"] = number(j.sites, code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
@@ -187,7 +191,8 @@ def fired(facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
 
 def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) -> Any:
     """A hook fires: look at what it gets, let it run, look at what it made of it."""
-    _, tap, hook, row, kind, place, which, with_kwargs = facts
+    _, tap, hook, row, what, place, which, with_kwargs = facts
+    kind: str = what
     thread = thread_of(j)
     row["fired"] += 1
     sees: list[Any] = []

@@ -156,9 +156,11 @@ class Journal(Book):
         if self.pending:
             sweep_pending(self)
         sweep_module(self, tap, module, n, False)
-        for table, kind in tap.everywhere:
+        everywhere: list[Any] = tap.everywhere
+        for i in range(len(everywhere)):
+            table = everywhere[i][0]
             if table and unswept(self, table):
-                sweep(self, tap, table, kind, "every module", -1, ())
+                sweep(self, tap, table, everywhere[i][1], "every module", -1, ())
         return thread, n, call
 
     def called(self, tap: Any, original: Any, module: Any, args: Any, kwargs: Any) -> Any:

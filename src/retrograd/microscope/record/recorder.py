@@ -325,7 +325,8 @@ _plans: dict[Any, Kept] = {}
 
 
 def plan_of(plan: Any) -> Kept:
-    return _plans.setdefault((type(plan.__self__), plan.__name__), Kept())
+    key = type(plan.__self__), plan.__name__
+    return _plans.get(key) or _plans.setdefault(key, Kept())
 
 
 @functools.lru_cache(1)

@@ -5,7 +5,7 @@ import os
 import sys
 from functools import partial
 from typing import Any
-from weakref import ref
+from weakref import proxy, ref
 
 from .._hooked import Hooked
 from ..listen.replaced import ENTRY, replacements, replacements_for_ops
@@ -161,7 +161,7 @@ class TorchTap(TorchNumbers):
 
     def let_go(self) -> None:
         super().let_go()
-        del self.sharded
+        self.sharded.tap = proxy(self)
 
     # -- ops
 
