@@ -16,7 +16,6 @@ from both_engines import both
 
 import retrograd
 from retrograd.microscope import explain, load, record
-from retrograd.microscope.record.fired import fired
 
 
 def count(module: Any, args: Any, out: Any) -> None:
@@ -128,7 +127,7 @@ def test_a_thread_that_meets_hooks_as_the_recording_ends_leaves_them_alone(torch
     tap = recorder.taps[0]
     recorder.sweep(tap, table, "forward", "0", 1)
     assert list(table.values()) == [count] and type(next(iter(table.values()))) is type(count)
-    recorder.firing = fired                             # it met them before, and comes to them after
+    recorder.firing = recorder.fired                    # it met them before, and comes to them after
     recorder.sweep(tap, table, "forward", "0", 1)
     assert type(next(iter(table.values()))) is type(count)
     recorder.firing = None

@@ -92,7 +92,7 @@ class Book:
         self.room: int = 10_000                                 # how many of them there may be before some are forgotten
         self.pending: list[Any] = []                            # tables with a registration still to be wrapped
         self.sites: Lines = lines
-        self.firing: Any = None                                 # fired, while the block is open
+        self.firing: Any = None                                 # Journal.fired, while the block is open
 
     def tensor(self, tap: Any, t: Any) -> int:
         """The number of a tensor seen before, or a new one."""

@@ -181,14 +181,6 @@ def of_library(function: Any) -> bool:
     return isinstance(home, str) and home.startswith(("torch", "retrograd"))
 
 
-def fired(facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-    """A hook fires."""
-    j: Book = facts[0]
-    if not j.on:
-        return facts[2](*args, **kwargs)
-    return fire(j, facts, args, kwargs)
-
-
 def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) -> Any:
     """A hook fires: look at what it gets, let it run, look at what it made of it."""
     _, tap, hook, row, what, place, which, with_kwargs = facts

@@ -27,7 +27,7 @@ from .book import (
     thread_of,
     value,
 )
-from .fired import OF_MODULES, bare, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
+from .fired import OF_MODULES, bare, fire, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
 
 NAME: Final = blank(name="", names=None, role="")
 NAME_OF: Final = blank(name="", names=None, role="", of=-1)
@@ -95,6 +95,12 @@ class Journal(Book):
 
     def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
         sweep(self, tap, table, kind, on, owner, with_kwargs)
+
+    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        """A hook fires.  A method, since PyTorch's compiler warns of compiled functions."""
+        if not self.on:
+            return facts[2](*args, **kwargs)
+        return fire(self, facts, args, kwargs)
 
     def sweep_pending(self) -> None:
         sweep_pending(self)

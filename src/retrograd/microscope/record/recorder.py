@@ -19,7 +19,7 @@ from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
 from .exchanges import clock, rank_of_process
-from .fired import OF_OPTIMIZERS, fired
+from .fired import OF_OPTIMIZERS
 from .kept import kept_graphs
 from .naming import Names, numbered
 from .recording import FIELDS, POSITION, Recording
@@ -108,7 +108,7 @@ class Recorder(Names):
             raise RecordingError("record: this recording has ended; call record() again for a new one")
         _running.append(self)
         self.start = now()
-        self.firing = fired
+        self.firing = self.fired
         try:
             rec = self.rec
             rec.live = self
