@@ -207,3 +207,25 @@ def test_integers_have_no_tangents(torch: Any) -> None:
             run(i)
     with pytest.raises(ValueError, match="Expected tangent to be floating point or complex, but got: torch.int64"):
         func.jvp(torch.sin, (x,), (i,))
+
+
+@both
+@pytest.mark.parametrize("materialized", [False, True])
+def test_a_constant_has_no_tangent_where_none_are_made(torch: Any, materialized: bool) -> None:
+    class Product(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(a: Any, b: Any) -> Any:
+            return a * b
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_forward(*inputs)
+            ctx.set_materialize_grads(materialized)
+
+        @staticmethod
+        def jvp(ctx: Any, a: Any, b: Any) -> Any:
+            assert (b is not None) is materialized
+            return a * ctx.saved_tensors[1]
+
+    x = torch.tensor([1.0, 2.0])
+    assert torch.func.jvp(lambda a: Product.apply(a, x), (x,), (x,))[1].tolist() == [1.0, 4.0]

@@ -204,7 +204,10 @@ class BackwardCFunction(Node, FunctionCtx):
             if like is not None and next(edges) is not None and leaf is not None:
                 leaf.rg = True
             leaves.append(leaf)
-            tangents.append(leaf if leaf is None or not leaf.rg else create.clone(leaf))
+            if leaf is not None and leaf.rg:
+                tangents.append(create.clone(leaf))
+            else:
+                tangents.append(leaf if self.materialize_grads else None)
         PUSHING.append(self)
         try:
             found = self._forward_cls.jvp(self, *tangents)
