@@ -66,7 +66,8 @@ class Trace(Passes):
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not self.off and self.inside is None:
                 try:
-                    if type(out) is float and name == "Tensor.item" and self.code is not None and goes_out(self.code):
+                    kind: Any = type(out)       # compiled code makes another object of what it knows to be a float
+                    if kind is float and name == "Tensor.item" and self.code is not None and goes_out(self.code):
                         self.tell(args[0], out)
                     else:
                         judge(self, name, impl, args, kwargs, out)
