@@ -14,7 +14,7 @@ import pytest
 
 import retrograd
 
-ROOT = Path(retrograd.__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent / "src" / "retrograd"
 LAYERS = [
     ["_missing", "__future__", "futures"],
     ["_engine", "_rules", "_kernels"],

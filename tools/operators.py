@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pkgutil
 import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-import retrograd._rules
 from retrograd._library.naming import plain
 
-NODES = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_small_modules" / "_library" / "nodes.py"
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "retrograd"
+NODES = SOURCE / "_small_modules" / "_library" / "nodes.py"
 SEEN = {"ReshapeAliasBackward0": "view"}       # what modes of PyTorch see in its place
 TEXT = '''"""The operators that nodes are the derivatives of.  Written by `make generate` from PyTorch's table of derivatives."""
 from __future__ import annotations
@@ -33,8 +32,8 @@ def kinds(base: type) -> Iterator[str]:
 
 
 def ours() -> list[str]:
-    for module in pkgutil.iter_modules(retrograd._rules.__path__):
-        import_module(f"retrograd._rules.{module.name}")
+    for path in sorted((SOURCE / "_rules").glob("*.py")):
+        import_module(f"retrograd._rules.{path.stem}")
     return sorted(set(kinds(import_module("retrograd._engine.node").Node)))
 
 
