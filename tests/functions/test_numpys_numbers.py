@@ -133,3 +133,13 @@ def test_a_complex_number_is_true_where_it_is_not_zero(write: Callable[[Any], An
     x = retrograd.tensor([False])
     y = write(x)
     assert (x if y is None else y).tolist() == [True]
+
+
+@pytest.mark.parametrize("array", [np.array(["a", "b"]), np.array([None, 1]), np.array([2, 1], object)])
+def test_an_array_of_other_things_is_no_operand(array: Any) -> None:
+    x = retrograd.ones(2)
+    assert (x == array) is False and (x != array) is True        # as in PyTorch
+    for call in (lambda: x < array, lambda: x * array, lambda: array * x, lambda: x @ array):
+        with pytest.raises(TypeError, match="array"):
+            call()
+    assert x.tolist() == [1, 1]

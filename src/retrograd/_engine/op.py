@@ -809,7 +809,7 @@ class Product(Binary):
         xb: Array = tb.array if tb is not None else b
         if (ta is None or tb is None) and xa.dtype is not xb.dtype:
             self.note_shapes(ta, tb)
-            dtype: Any = promote.np.promote_types(xa.dtype, xb.dtype)       # an array of the user's: as NumPy has it
+            dtype: Any = promote.joint(xa, xb)
             xa = xa.astype(dtype)
             xb = xb.astype(dtype)
         if xa.dtype is not xb.dtype:

@@ -162,16 +162,24 @@ def operands(a: Any, b: Any, kind: u8) -> tuple[Any, Any]:
     return to(a, dtype), to(b, dtype)
 
 
-def beside(b: Any, a: Any, kind: u8) -> Any:
-    """What is no tensor, as it goes with a tensor's array a.
+NUMBERS: Final = "biufcV"                   # kinds of dtypes; V: bfloat16
 
-    As in PyTorch NumPy's rules say in which dtype an array and a tensor meet, and its scalars are Python numbers.
-    """
+
+def joint(a: Any, b: Any) -> Any:
+    """The dtype in which a tensor's array and another one meet: as in PyTorch, NumPy's rules say it."""
+    for x in (a, b):
+        if x.dtype.kind not in NUMBERS:
+            raise TypeError(f"expected an array of numbers beside a tensor, got one of dtype {x.dtype}")
+    return np.promote_types(a.dtype, b.dtype)
+
+
+def beside(b: Any, a: Any, kind: u8) -> Any:
+    """What is no tensor, as it goes with a tensor's array a.  NumPy's scalars are Python numbers."""
     if isinstance(b, np.generic):
         return plain(b)
     if not isinstance(b, np.ndarray):
         return b
-    dtype = np.promote_types(a.dtype, b.dtype)
+    dtype = joint(a, b)
     if kind == FLOAT and not is_inexact(dtype):
         dtype = np.dtype("float64")
     return b.astype(dtype).reshape((1,) * (a.ndim - b.ndim) + b.shape)

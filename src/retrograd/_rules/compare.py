@@ -23,13 +23,13 @@ def compare(how: Any, a: Value, b: Value) -> Value:
         a = a.array
     if its:
         b = b.array
+    if not (its and ours) and not comparable(a if its else b):
+        return NotImplemented                   # Python words the TypeError of x < None
     if not its:
         b = promote.beside(b, a, promote.SAME)
     elif not ours:
         a = promote.beside(a, b, promote.SAME)
     if not (type(a) is np.ndarray and type(b) is np.ndarray and a.dtype is b.dtype):
-        if not comparable(a) or not comparable(b):
-            return NotImplemented               # Python words the TypeError of x < None
         a, b = promote.operands(a, b, promote.SAME)
     if modes.imaginary and (is_imaginary(a) or is_imaginary(b)):
         if how in ORDERS:
@@ -89,7 +89,9 @@ def is_huge(x: Value) -> bool:
 
 
 def comparable(x: Value) -> bool:
-    return isinstance(x, (np.ndarray, np.generic, bool, int, float, complex))
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.dtype.kind in promote.NUMBERS
+    return isinstance(x, (bool, int, float, complex))
 
 
 def lt(a: Value, b: Value) -> Value:
