@@ -10,8 +10,6 @@ from typing import Any
 class Wrapper:
     """f, and what users ask of a compiled function."""
 
-    replays = True
-
     def __init__(self, f: Any, limit: int, full: bool) -> None:
         functools.update_wrapper(self, f, updated=())
         self.f = f
