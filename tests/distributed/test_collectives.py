@@ -17,7 +17,7 @@ import pytest
 import retrograd as torch
 import retrograd.distributed as d
 from retrograd.distributed.environment import free_port
-from retrograd.distributed.watch import ROOM, Watch
+from retrograd.distributed.watch import ROOM, SLOT, TOLD, Watch
 
 from .ranks import needs_mpi, ours, theirs
 
@@ -182,7 +182,7 @@ def test_calls_that_do_not_fit_together_are_told_by_each_rank_instead_of_wrong_n
     assert said.count("destroyed: Default process group has not been initialized") == 2
 
 
-def test_calls_of_other_groups_and_of_other_numbers_are_not_compared() -> None:
+def test_calls_of_other_groups_of_other_numbers_or_half_written_are_not_compared() -> None:
     first, second = Watch(0, 2), Watch(1, 2)
     first.page = second.page = mmap.mmap(-1, 2 * ROOM)
     group = SimpleNamespace(number=0, ranks=[0, 1], neighbors=[1])
@@ -192,6 +192,12 @@ def test_calls_of_other_groups_and_of_other_numbers_are_not_compared() -> None:
         second.tell(*other)
         first.compare(group, 5)
     first.tell(0, 5, b"barrier")
+    place = ROOM + SLOT.size + 5 * TOLD.size
+    second.page[place:place + TOLD.size] = TOLD.pack(0, 5, b"", 0)      # half written
+    first.compare(group, 5)
+    assert not first.branches(group)
+    second.tell(0, 5, b"reduce")
+    assert first.branches(group)
     with pytest.raises(d.DistBackendError, match="collective 5 of group 0 is barrier in rank 0, and reduce in rank 1"):
         first.compare(group, 5)
 

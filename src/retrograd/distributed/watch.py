@@ -24,7 +24,7 @@ from .work import dropped, sweep
 
 SLOT = struct.Struct("=qqqqd32s216s")      # process, state, group, number of the call, when, its name, line of the program
 STATE = struct.Struct("=qqqd32s")          # what changes with each call
-TOLD = struct.Struct("=qq112s")            # group, number of a collective in it, what it is
+TOLD = struct.Struct("=qq104sq")           # group, number of a collective in it, what it is, the number again: written last
 RECENT = 32                                # collectives of a rank that the page holds
 BEGUN = struct.Struct("=128q")             # pairs: group and number of the collective that it waits for; group, how many it began
 ROOM = SLOT.size + RECENT * TOLD.size + BEGUN.size
@@ -112,7 +112,7 @@ class Watch:
 
     def tell(self, group: int, number: int, what: bytes) -> None:
         """Which collective this rank begins, the number-th of the group."""
-        TOLD.pack_into(self.page, self.at + SLOT.size + number % RECENT * TOLD.size, group, number, what)
+        TOLD.pack_into(self.page, self.at + SLOT.size + number % RECENT * TOLD.size, group, number, what, number)
 
     def compare(self, group: Any, number: int) -> None:
         """A collective is over: DistBackendError if a neighbor in the group called another one in its place."""
@@ -120,13 +120,26 @@ class Watch:
         mine = page[self.at + place:self.at + place + TOLD.size]
         for rank in group.neighbors:
             begin = rank * ROOM + place
-            other = page[begin:begin + TOLD.size]
-            if other != mine:
-                self.differs(group, number, TOLD.unpack(mine), TOLD.unpack(other), rank)
+            if page[begin:begin + TOLD.size] != mine and (text := self.unlike(rank, group.number, number)):
+                self.fail(f"{text}; what it gave is wrong", group)
 
-    def differs(self, group: Any, number: int, mine: Any, other: Any, rank: int) -> None:
-        if mine[:2] == other[:2] == (group.number, number):         # not of another group, nor 32 calls away
-            self.fail(f"{self.differ(mine, other, rank)}; what it gave is wrong", group)
+    def unlike(self, rank: int, group: int, number: int) -> str:
+        """How that collective of the other rank is not this rank's; "" if it is, or does not stand in the page."""
+        mine, other = self.told(self.rank, group, number), self.told(rank, group, number)
+        if not mine or not other or mine == other:
+            return ""
+        own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine, other))
+        return (f"ranks took different branches: collective {number} of group {group} is {own} in rank {self.rank}, and {its} "
+                f"in rank {rank}")
+
+    def told(self, rank: int, group: int, number: int) -> bytes:
+        """What that collective of the rank is; b"" if the page holds another one, of another group or 32 calls away, or half."""
+        what = b""
+        for _ in range(2):                      # the first time, the end may have been written after the rest was read
+            of, first, what, last = TOLD.unpack_from(self.page, rank * ROOM + SLOT.size + number % RECENT * TOLD.size)
+            if not (of == group and first == last == number):
+                return b""
+        return what
 
     def look(self, group: Any, name: str, number: int = 0) -> None:
         """This rank has waited for some time for the number-th collective: DistBackendError if it waits in vain."""
@@ -154,18 +167,12 @@ class Watch:
 
     def branches(self, group: Any) -> str:
         """The first of this group's recent collectives that is another one in another rank, over or not."""
-        slots = [SLOT.size + i * TOLD.size for i in range(RECENT)]
-        for of, number, what in sorted(TOLD.unpack_from(self.page, self.at + slot) for slot in slots):
+        numbers = sorted(TOLD.unpack_from(self.page, self.at + SLOT.size + i * TOLD.size)[:2] for i in range(RECENT))
+        for of, number in numbers:
             for rank in group.ranks if of == group.number and number else ():
-                other = TOLD.unpack_from(self.page, rank * ROOM + slots[number % RECENT])
-                if other[:2] == (of, number) and other[2] != what:
-                    return self.differ((of, number, what), other, rank)
+                if text := self.unlike(rank, of, number):
+                    return text
         return ""
-
-    def differ(self, mine: Any, other: Any, rank: int) -> str:
-        own, its = (text.partition(b"\0")[0].decode(errors="replace") for text in (mine[2], other[2]))
-        return (f"ranks took different branches: collective {mine[1]} of group {mine[0]} is {own} in rank {self.rank}, and {its} "
-                f"in rank {rank}")
 
     def circle(self) -> str:
         """Ranks of different groups, from this one on, of which each waits for the next to begin a collective.
