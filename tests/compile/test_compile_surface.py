@@ -163,11 +163,20 @@ def test_a_method_of_a_class_and_its_counters() -> None:
     ("skip", TypeError, "must be dict"), ({"python": "skipp"}, ValueError, "'python' must be \"skip\""),
     ({"python": "skip", "check": -1}, ValueError, "'check'"), ({"python": "skip", "check": "a"}, ValueError, "'check'"),
     ({"python": "skip", "plans": 0}, ValueError, "'plans'"), ({"python": "skip", "chek": 1}, RuntimeError, "chek"),
-    ({"pythn": "skip"}, RuntimeError, "pythn, known options are"),
+    ({"pythn": "skip"}, RuntimeError, "pythn, known options are .*; did you mean 'python'"),
+    ({"nope": 1}, RuntimeError, "^Unexpected optimization option nope, known options are"), ({3: 1}, RuntimeError, "option 3,"),
+    ({"max-autotune": "yes"}, RuntimeError, "^Unexpected type of attr max-autotune, got str should be bool$"),
+    ({"epilogue_fusion": 1}, RuntimeError, "^Unexpected type of attr epilogue_fusion, got int should be bool$"),
 ])
 def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         torch.compile(lambda x: x, options=options)
+
+
+def test_options_of_pytorchs_compiler_change_nothing() -> None:
+    f = torch.compile(lambda x: x + 1, options={"max-autotune": True, "triton.cudagraphs": False, "worker_log_path": None})
+    assert f(torch.ones(1)).tolist() == [2]
+    assert torch.compile(lambda x: x, backend="eager", options={"nope": 1})(torch.ones(1)).tolist() == [1]
 
 
 def test_models_are_replayed_under_retrograd_run(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mar
            "substitute_in_graph"]
 late_names(__name__)
 
-OPTIONS = ["python", "check", "plans"]  # ours; without "python" options are inductor's, and change nothing
+OPTIONS = ["python", "check", "plans"]  # ours
 compiled: weakref.WeakSet[Wrapper] = weakref.WeakSet()
 
 
@@ -37,7 +37,7 @@ def maker(backend: Any, mode: str | None, options: dict[str, Any] | None, full: 
     if not isinstance(dynamic, (bool, type(None))):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     options = options or {}
-    if "python" in options or any(get_close_matches(name, OPTIONS, cutoff=0.75) for name in options):    # or of inductor
+    if options and (backend == "inductor" or not options.keys().isdisjoint(OPTIONS)):
         check_options(options)
     skips = options.get("python") == "skip" or (mode == "reduce-overhead" and backend == "inductor")
     return functools.partial(make, skips, options.get("check"), limit or options.get("plans", LIMIT), full)
@@ -65,7 +65,9 @@ def wrapped(skips: bool, check: int | None, limit: int, full: bool, f: Any) -> W
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """RuntimeError or ValueError for options that torch.compile does not know beside "python"."""
+    """RuntimeError or ValueError for options that are neither ours nor PyTorch's, and for values of another type."""
+    from retrograd._compile import inductor
+    types = {name: kind for kind, names in inductor.OPTIONS.items() for name in "".join(names).split()}
     for name, value in options.items():
         if name == "python":
             fits, wanted = value in ("skip", "run"), '"skip" or "run"'
@@ -73,8 +75,14 @@ def check_options(options: dict[str, Any]) -> None:
             least = 0 if name == "check" else 1
             fits = type(value) is int and value >= least or (name == "check" and value is None)
             wanted = f"an int of at least {least}"
+        elif (kind := types.get(str(name).replace("-", "_"))) is not None:
+            if kind and kind not in [each.__name__ for each in type(value).__mro__]:
+                raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be {kind}")
+            continue
         else:
-            raise RuntimeError(f"Unexpected optimization option {name}, known options are {OPTIONS}")
+            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(str(name), [*OPTIONS, *types], n=1))
+            raise RuntimeError(
+                f"Unexpected optimization option {name}, known options are {OPTIONS} and those of PyTorch's inductor{near}")
         if not fits:
             raise ValueError(f"torch.compile: the option {name!r} must be {wanted}, got {value!r}")
 
