@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replaying import comparing, computed, grads, numbers, same, skipping
+from replaying import comparing, computed, grads, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd import microscope, nn
@@ -66,6 +66,18 @@ def gradients_reset_between_forward_and_backward() -> Made:
         descent.step()
         return loss.detach()
     return step, lambda: everything(model, descent)
+
+
+@case
+def gradients_filled_with_zeros() -> Made:
+    model = net()
+    descent = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+
+    def step(i: int) -> Any:
+        descent.zero_grad(set_to_none=False)
+        (model(torch.ones(5, 3)) ** 2).mean().backward()
+        descent.step()
+    return step, lambda: everything(model)
 
 
 @case
@@ -432,3 +444,11 @@ def test_steps_are_computed_by_plans() -> None:
         for i in range(12):
             fast(i)
         assert computed(fast) > 0, fast.explain()
+
+
+def test_steps_that_fill_gradients_with_zeros_are_replayed() -> None:
+    step, _ = CASES["gradients_filled_with_zeros"]()
+    fast = skipping(lambda: step(0))
+    for _ in range(5):
+        fast()
+    assert replays(fast) == 2, fast.explain()

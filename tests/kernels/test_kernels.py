@@ -275,6 +275,20 @@ def test_bias_and_small_products(dtype: Any) -> None:
 
 @native
 @pytest.mark.parametrize("dtype", [F4, F8])
+def test_strides_of_single_rows_and_columns_change_no_bit_of_small_products(dtype: Any) -> None:
+    r = np.random.RandomState(4)
+    for n, m, p in [(1, 23, 1), (6, 23, 1), (1, 23, 6), (5, 1, 4)]:
+        a, b = r.randn(n, m).astype(dtype), r.randn(m, p).astype(dtype)
+        made = set()
+        for step in (a.itemsize, 64, 0):
+            left = np.ndarray(a.shape, dtype, a, 0, [step if k == 1 else s for k, s in zip(a.shape, a.strides)])
+            right = np.ndarray(b.shape, dtype, b, 0, [step if k == 1 else s for k, s in zip(b.shape, b.strides)])
+            made.add(_kernels.kernel("matmul")(left, right).tobytes())
+        assert len(made) == 1
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
 def test_rows_added_up(dtype: Any) -> None:
     r = np.random.RandomState(4)
     where, x = r.randint(0, 6, 50), r.randn(50, 3).astype(dtype)

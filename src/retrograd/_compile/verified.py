@@ -248,8 +248,9 @@ class Runner:
                     self.unlike()
                 return
             if piece is not None:
-                if self.matcher.at == len(piece.calls) and self.fulfil(piece):
-                    self.arrive(piece.next)
+                done = self.fulfil(piece) if self.matcher.at == len(piece.calls) else None
+                if done is not None:
+                    self.arrive(done.next)
                     return
                 self.again(True)
             if self.recording is not None:
@@ -257,22 +258,29 @@ class Runner:
         finally:
             self.busy = False
 
-    def fulfil(self, piece: Piece) -> bool:
+    def fulfil(self, piece: Piece) -> Piece | None:
+        """Compute what was promised -> the piece whose plan did: this one, or one of the same calls that fits."""
         alive = self.matcher.alive()            # before others hold them
         held = self.matcher.held()
         self.matcher.waiting(False)             # nobody is asked about the fields that are read here
-        if modes.observer is not None or modes.clerk is not None or modes.anomaly or not piece.fits(held, alive):
-            return False
+        if modes.observer is not None or modes.clerk is not None or modes.anomaly:
+            return None
+        if not piece.fits(held, alive):         # what .grad is may alternate, or what the caller keeps
+            others = [p for p in self.here if p is not piece and type(p) is Piece and p.calls == piece.calls]
+            fitting = [p for p in others if p.fits(held, alive)]
+            if not fitting:
+                return None
+            piece = fitting[0]
         if self.copies and piece.grads and any(
                 not np.array_equal(GET["array"](t), self.copies[id(t)]) for t in held if id(t) in self.copies):
-            return False                        # edited between the forward and the backward pass
+            return None                         # edited between the forward and the backward pass
         try:
             piece.compute(held, self.copies)
         except Undone as error:
             self.owner.note(f"a plan raised where Python does not: {error.__cause__!r}")
-            return False
+            return None
         self.matcher.begin(None)
-        return True
+        return piece
 
     def kept(self) -> list[Any]:
         """What may come after the piece that was recorded."""

@@ -20,7 +20,7 @@
     }                                                                                                               \
     CLONES static void NAME##_matmul(const char *a, npy_intp a0, npy_intp a1, const char *b, npy_intp b0, npy_intp b1,     \
                               T *restrict y, npy_intp n, npy_intp m, npy_intp p) {                                  \
-        if (b1 == sizeof(T)) {                          /* rows of b lie in one piece: y += a[i, k] b[k] */         \
+        if (b1 == sizeof(T) && p > 1) {                 /* rows of b lie in one piece: y += a[i, k] b[k] */         \
             memset(y, 0, sizeof(T) * n * p);                                                                        \
             for (npy_intp i = 0; i < n; i++, y += p)                                                                \
                 for (npy_intp k = 0; k < m; k++) {                                                                  \

@@ -14,8 +14,8 @@ def clear_grad(p: Any, set_to_none: bool) -> None:
             p.grad = None
     elif p.grad is not None:
         grad = p.grad
-        if grad.grad_fn is not None:
+        if grad.fn is not None:                 # what is asked by name is heard
             grad.detach_()
-        else:
+        elif grad.requires_grad:
             grad.requires_grad_(False)
         grad.zero_()
