@@ -28,6 +28,17 @@ class First(nn.Module):
         return self.layer(x)[0]
 
 
+class Masked(First):
+    """The layer with a causal mask and one of padding."""
+
+    def forward(self, x: Any) -> Any:
+        padding = torch.arange(x.shape[0]).expand(x.shape[1], -1) >= 3
+        causal = nn.Transformer.generate_square_subsequent_mask(x.shape[0]) < 0
+        if isinstance(self.layer, nn.MultiheadAttention):
+            return self.layer(x, x, x, key_padding_mask=padding)[0]
+        return self.layer(x, src_mask=causal, src_key_padding_mask=padding)
+
+
 class Residual(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -70,6 +81,8 @@ MODELS: dict[str, tuple[Callable[[], Any], Any]] = {
     "LSTM cell": (lambda: First(nn.LSTMCell(8, 5)), ROWS),
     "transformer": (lambda: nn.TransformerEncoderLayer(8, 2, dropout=0.0), STEPS),
     "transformer in eval": (lambda: nn.TransformerEncoderLayer(8, 2).eval(), STEPS),
+    "transformer with masks": (lambda: Masked(nn.TransformerEncoderLayer(8, 2, dropout=0.0)), STEPS),
+    "attention with an empty key": (lambda: Masked(nn.MultiheadAttention(8, 2, add_zero_attn=True)), STEPS),
     "residual in place": (lambda: Residual(), ROWS),
     "PReLU": (stacked(square, nn.PReLU, square), ROWS),
 }

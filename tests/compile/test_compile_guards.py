@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replaying import grads, numbers, replays, same, skipping
+from replaying import Way, grads, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd import nn
@@ -203,6 +203,16 @@ def test_dtypes_strides_and_requires_grad_of_inputs_are_guarded() -> None:
             assert same(f(x), fast(x))
 
 
+@pytest.mark.parametrize("way", [Way("skip"), Way("verified")], ids=lambda way: way.name)
+def test_a_view_whose_base_wants_a_gradient_since_is_another_argument(way: Way) -> None:
+    fast = way.call(lambda x: (x * 2).tanh() + x.exp() - x)
+    for i in range(6):
+        x = torch.ones(3, 2)
+        y = x[1:] if i % 2 else torch.ones(2, 2)
+        x.requires_grad_()
+        assert fast(y).requires_grad is (i % 2 == 1)
+
+
 def test_an_argument_that_the_function_also_reaches_is_not_taken_for_another_one() -> None:
     w = numbers(3)
 
@@ -327,7 +337,8 @@ def test_c_looks_at_dicts_classes_and_arrays_as_python_does(monkeypatch: pytest.
     locked = whole.copy()
     locked.flags.writeable = False
     arrays = [whole, whole[1:, ::2], whole.T, locked, whole.astype(">f4"), np.empty((0, 3)), np.float32(2)[...],
-              np.broadcast_to(whole[:1], (5, 6)), np.frombuffer(b"12345678x", np.uint8)[1:9].view("f4")]
+              np.broadcast_to(whole[:1], (5, 6)), np.frombuffer(b"12345678x", np.uint8)[1:9].view("f4"),
+              np.lib.stride_tricks.as_strided(whole[1:], (2, 2), (8, 8))[1:]]
 
     def look() -> list[Any]:
         return [[reach.contents(x, {"skipped"}) for x in tables], [reach.values_at(x, ("a", "b")) for x in tables],

@@ -107,16 +107,25 @@ def test_saved_tensor_hooks_see_what_is_saved() -> None:
     assert packed
 
 
-def test_views_written_through_are_run_eagerly_or_right() -> None:
+@pytest.mark.parametrize("view", [lambda y: y[0], lambda y: y.unfold(0, 2, 1), lambda y: y.as_strided((2,), (2,)),
+                                  torch.diagonal])
+@pytest.mark.parametrize("part", [False, True])
+def test_views_written_through_are_run_eagerly_or_right(view: Any, part: bool) -> None:
     def f(x: Any) -> Any:
         y = x * 1
-        v = y[0]
-        y.mul_(2)
+        v = view(y)
+        (v if part else y).mul_(2)
         return v + 1, y
 
     fast = skipping(f)
     for seed in range(3):
         assert same(f(numbers(2, 2, seed=seed)), fast(numbers(2, 2, seed=seed)))
+
+
+def test_a_view_of_an_argument_is_not_given_as_a_copy() -> None:
+    fast, x = skipping(lambda x: x.unfold(1, 2, 1)), numbers(2, 3).requires_grad_()
+    for _ in range(3):
+        assert fast(x).data_ptr() == x.data_ptr(), fast.explain()
 
 
 @pytest.mark.parametrize("line", [

@@ -551,6 +551,8 @@ ACCIDENTS = {  # why results at inf, nan, 1e30 and 1e-30 differ from PyTorch's: 
     "F.relu6": "nan: PyTorch's vector loops pass 0, its scalar ones g, as we",
     "F.softshrink": "nan: PyTorch's vector loops pass 0, its scalar ones g, as we",
     "F.hardshrink": "nan: PyTorch's vector loops pass 0, its scalar ones g, as we",
+    **dict.fromkeys(("F.elu", "F.elu_", "F.selu", "F.celu", "F.celu_", "F.hardswish"),
+                    "nan: PyTorch's vector loops pass nan, its scalar ones g, as we"),
     "cumprod": "the derivative of products with nan and inf: what is divided by what",
     "masked.cumprod": "the derivative of products with nan and inf: what is divided by what",
     "scatter_reduce": "the derivative of products with nan and inf: what is divided by what",

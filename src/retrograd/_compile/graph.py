@@ -140,7 +140,8 @@ class Graph:
         self.viewed = [(at, *memory[id(root(v.array))]) for at, v in enumerate(self.saved)
                        if v.kind == "made" and v.array is not None and id(root(v.array)) in memory]
         # Parts look at the memory of what they took and gave: what users get is a copy
-        self.inner = {id(x) for v in self.kept if v.dtype is None and v.entry for x in (*v.entry.args, *v.entry.outs)}
+        self.inner = {id(root(x.array)) for v in self.kept if v.dtype is None and v.entry
+                      for x in (*v.entry.args, *v.entry.outs) if isinstance(x, Value) and x.array is not None}
         trace.entries = forward
 
     def saves(self, v: Value, made: set[int]) -> Value:
@@ -214,6 +215,14 @@ class Graph:
         entries: list[Entry] = []
         if not gone:
             return self.entries, gone, same
+
+        def stand(out: Value, had: Value) -> None:
+            if out.straight and not had.straight:
+                entries.append(Entry("sum of gradients", np.ascontiguousarray, [had], []))
+                entries[-1].outs = [out]
+            else:
+                same[id(out)] = had
+
         for entry in self.entries:
             args = [same.get(id(x), x) if isinstance(x, Value) else x for x in entry.args]
             whole = args
@@ -222,13 +231,16 @@ class Graph:
             lost = [isinstance(x, Value) and id(x) in gone for x in args]
             if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
                 args = [None if gone_ else x for x, gone_ in zip(args, lost)]
+                kept = entry.fn.kept(args)
+                gone.update(id(v) for v, had in zip(entry.outs, kept) if had is None)
+                if True not in kept:            # the call itself gives nothing
+                    for v, had in zip(entry.outs, kept):
+                        if had is not None:
+                            stand(v, had)
+                    continue
             elif any(lost) and entry.name == "sum of gradients" and not all(lost):
                 (left,) = [x for x, gone_ in zip(whole, lost) if not gone_]     # all of it, not what it repeats
-                if entry.outs[0].straight and not left.straight:
-                    entries.append(Entry(entry.name, np.ascontiguousarray, [left], []))
-                    entries[-1].outs = entry.outs
-                else:
-                    same[id(entry.outs[0])] = left
+                stand(entry.outs[0], left)
                 continue
             elif any(lost):
                 gone.update(id(v) for v in entry.outs)

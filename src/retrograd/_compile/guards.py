@@ -150,7 +150,7 @@ def facts_of(of: Any) -> tuple[Any, ...]:
         held = lies(grad.array), grad.rg, grad.inference
     return (
         type(of), lies(array), t.rg, t.fn is None, t.inference, not t.listeners, t.kept is None,
-        t.origin is None or wants_grad(t), sink is None or (not sink.after and sink._hooks is None and not sink.frozen), held)
+        wants_grad(t), sink is None or (not sink.after and sink._hooks is None and not sink.frozen), held)
 
 
 def laid(array: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from .._engine.tensor import TensorBase, wrap
 from .effects import grad_of
 from .passes import LEFT, LIVE, used_up
 from .past import Past, Spent, pasts
-from .values import Entry, Refused, Value, of_array
+from .values import Entry, Refused, Value, of_array, root
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -85,7 +85,7 @@ class Outputs:
             if x.listeners or x.kept is not None or grad_of(x) is not None or x.inference:
                 raise Refused("a result with hooks or a .grad")
             value = self.trace.of(x.array)
-            if value.kind == "const" or (self.graph is not None and id(value) in self.graph.inner):
+            if value.kind == "const" or (self.graph is not None and id(root(x.array)) in self.graph.inner):
                 copied = of_array(x.array)
                 self.trace.add(Entry("copy", copied_array, [value], [copied]))
                 value = copied

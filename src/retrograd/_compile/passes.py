@@ -194,7 +194,8 @@ class Passes(Book):
         gs = [self.sums[(task.number, *key)] for key in (*outs, *begun)]
         rules = region.rules
         rule = None if rules is None or begun or any(key not in rules for key in to) else [rules[key] for key in to]
-        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule)
+        ways = [region.reaches(i) for i in outs.values()] if len(outs) > 1 else [set(to.values())]
+        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule, ways)
         self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line_of(task)))
         for key, value in zip(to, values):
             region.sent[(task.number, *key)] = value

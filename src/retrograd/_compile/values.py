@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _kernels
+from .._tensor.owner import owner
 
 SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
 Guards: Any = getattr(_kernels.nn, "Guards", None)
@@ -75,13 +76,6 @@ def of_array(array: Any, kind: str = "made", index: int = -1) -> Value:
 def seen(array: Any) -> tuple[Any, Any, bool]:
     """Its shape and dtype; does it lie in C order, and aligned?"""
     return array.shape, array.dtype, bool(array.flags.c_contiguous and array.flags.aligned)
-
-
-def owner(array: Any) -> Any:
-    """The array whose memory it is."""
-    while type(array.base) is np.ndarray:
-        array = array.base
-    return array
 
 
 looks: Any = seen if Guards is None else Guards.looks

@@ -262,6 +262,19 @@ class Region:
         self.task = -1                          # the pass that met it last
         self.sent: dict[tuple[int, int, int], Value] = {}       # what that will send on
 
+    def reaches(self, i: int) -> set[int]:
+        """The arguments that get a gradient from result i."""
+        todo: list[Any] = [self.roots[i]]
+        met: set[Any] = set(todo)
+        while todo:
+            node = todo.pop()[0]
+            for k in range(node.edge_count() if id(node) in self.nodes else 0):
+                to = node.edge_node(k), node.edge_nr(k)
+                if to[0] is not None and to not in met:
+                    met.add(to)
+                    todo.append(to)
+        return {i for i, edge in enumerate(self.edges) if edge in met}
+
 
 class WholeGrads:
     """The backward pass of a Whole.
@@ -270,10 +283,17 @@ class WholeGrads:
     to     which arguments get one
     begun  which of them had one
     rule   where a single node does it: which of its edges go to them
+    ways   for each of outs, the arguments that it leads to
     """
 
-    def __init__(self, outs: list[int], to: list[int], begun: list[int], rule: list[int] | None) -> None:
-        self.outs, self.to, self.begun, self.rule = outs, to, begun, rule
+    def __init__(self, outs: list[int], to: list[int], begun: list[int], rule: list[int] | None, ways: list[set[int]]) -> None:
+        self.outs, self.to, self.begun, self.rule, self.ways = outs, to, begun, rule, ways
+
+    def kept(self, args: list[Any]) -> list[Any]:
+        """For each argument, where some of `args` are None: True if the call gives its gradient, else what it had before."""
+        had = dict(zip(self.begun, args[1 + len(self.outs):]))
+        met = {i for way, g in zip(self.ways, args[1:]) if g is not None for i in way}
+        return [True if i in met else had.get(i) for i in self.to]
 
     def __call__(self, part: Part, *gs: Any) -> Any:
         found: list[Any]

@@ -339,15 +339,24 @@ static PyObject *guards_looks(PyObject *type, PyObject *x) {
     return found;
 }
 
-/* root(array) -> the array whose memory it is. */
+/* root(array) -> the array whose memory it is.  What NumPy's as_strided makes has an object in between that is no array. */
 static PyObject *guards_root(PyObject *type, PyObject *x) {
     (void)type;
     if (!PyArray_Check(x)) {
         wrong("expected an array");
         return NULL;
     }
-    while (PyArray_BASE(ARRAY(x)) != NULL && PyArray_CheckExact(PyArray_BASE(ARRAY(x)))) x = PyArray_BASE(ARRAY(x));
-    return Py_NewRef(x);
+    Py_INCREF(x);
+    for (PyObject *base; (base = PyArray_BASE(ARRAY(x))) != NULL;) {
+        if (PyArray_Check(base)) Py_INCREF(base);
+        else if ((base = PyObject_GetAttrString(base, "base")) == NULL) PyErr_Clear();
+        if (base == NULL || !PyArray_Check(base)) {
+            Py_XDECREF(base);
+            break;
+        }
+        Py_SETREF(x, base);
+    }
+    return x;
 }
 
 /* line(home) -> "file.py:12" of the innermost code whose file is not below that folder; "" where there is none. */

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._engine import names
 from ..._engine.warn import warn
-from ..._functions import cat, create, empty, is_floating_point
+from ..._functions import cat, empty, is_floating_point, zeros
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -31,7 +31,7 @@ def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
-    return create.zeros(mask.shape, dtype=like.dtype).masked_fill_(mask, float("-inf"))
+    return zeros(mask.shape, dtype=like.dtype).masked_fill_(mask, float("-inf"))
 
 
 class MultiheadAttention(Module):
@@ -169,9 +169,9 @@ class MultiheadAttention(Module):
             mask, padding = self._one_more(mask, padding)
         q, k, v = (t.reshape(t.shape[0], batch * heads, each).transpose(0, 1) for t in (q, k, v))
         if self.add_zero_attn:
-            zeros = create.zeros(batch * heads, 1, each, dtype=k.dtype)
-            k = cat([k, zeros], 1)
-            v = cat([v, zeros], 1)
+            nothing = zeros(batch * heads, 1, each, dtype=k.dtype)
+            k = cat([k, nothing], 1)
+            v = cat([v, nothing], 1)
             mask, padding = self._one_more(mask, padding)
         src = k.shape[1]
         if padding is not None:

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._engine.warn import warn
-from ..._functions import create
+from ..._functions import full
 from .. import functional as F
 from ..init import xavier_uniform_
 from ..module import Module
@@ -46,7 +46,7 @@ __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "Tran
 
 def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
     """-inf above the diagonal, 0 on and below."""
-    return create.full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(diagonal=1)
+    return full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(diagonal=1)
 
 
 def _get_clones(module: Any, n: int) -> ModuleList:
