@@ -122,6 +122,18 @@ def test_views_written_through_are_run_eagerly_or_right(view: Any, part: bool) -
         assert same(f(numbers(2, 2, seed=seed)), fast(numbers(2, 2, seed=seed)))
 
 
+def test_an_edit_of_memory_that_shows_twice_is_run_eagerly() -> None:
+    def f(x: Any) -> Any:
+        v = x.clone().unfold(0, 2, 1)
+        v[0] = 9.0
+        return v * 1
+
+    fast = skipping(f)
+    for seed in range(3):
+        assert same(f(numbers(4, seed=seed)), fast(numbers(4, seed=seed)))
+    assert "shows in several places" in fast.explain()
+
+
 def test_a_view_of_an_argument_is_not_given_as_a_copy() -> None:
     fast, x = skipping(lambda x: x.unfold(1, 2, 1)), numbers(2, 3).requires_grad_()
     for _ in range(3):

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._engine.anomaly import HOME
 from .._engine.modes import state
+from .._engine.region import overlaps
 from .._engine.tensor import TensorBase
 from .effects import grad_of
 from .lower import Lowering
@@ -189,6 +190,8 @@ class Book:
 
     def renewed(self, array: Any, value: Value) -> None:
         """`array` is `value` from now on."""
+        if overlaps(array.shape, array.strides):
+            raise Refused("an element is edited that shows in several places")
         had = self.roots.get(id(root(array)))
         for other in had if type(had) is list else [] if had is None else [had]:
             if other.array is not array:
