@@ -35,8 +35,9 @@ ONCE = {
     "JavaScript, in a browser": ("microscope/page/test_viewer",),
     "the command line": ("cli/test_cli",),
     "rooms of Python over the operations": (
-        "distributions/test_distributions", "io/test_hostile_files", "optim/test_lr_scheduler", "optim/test_optim_sources",
-        "small_modules/test_hub", "small_modules/test_recorded", "utils/test_data", "utils/test_data_workers"),
+        "io/test_hostile_files", "optim/test_lr_scheduler", "optim/test_optim_sources",
+        "packages/distributions/test_distributions", "packages/test_hub", "packages/test_recorded",
+        "utils/test_data", "utils/test_data_workers"),
     "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
 }
 ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}

@@ -39,7 +39,6 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 EVERYTHING = "__init__"  # the namespace itself: imports any layer, and only the top layer imports it
 FOREIGN = {"numpy", "mypy_extensions"}  # at module level; others inside the functions that need them
-FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
     ("_tensor", "compiler"): "torch.compile makes what torch.compiler resets",
@@ -56,14 +55,12 @@ UPWARD = {
 # The one group of files that import each other: a Tensor is what ops give, and its operators are ops.
 ENGINE = ("_engine", "_rules")
 
-# Modules of PyTorch's whose functions are made at import, and random, which lies below the functions.
-AT_THE_TOP = {"linalg", "random", "special"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
 def dotted(path: Path) -> list[str]:
     """['nn', 'functional'] for nn/functional.py, ['nn', '__init__'] for nn/__init__.py, ['cuda', '__init__'] for torch.cuda"""
-    return [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "_small_modules"]
+    return [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "_packages"]
 
 
 @functools.cache
@@ -151,7 +148,7 @@ def test_imports_point_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: ".".join(dotted(p)))
 def test_optional_libraries_are_imported_where_they_are_used(path: Path) -> None:
-    allowed = FOREIGN | set(sys.stdlib_module_names) | FOREIGN_AT_THE_TOP.get(dotted(path)[0], set())
+    allowed = FOREIGN | set(sys.stdlib_module_names)
     wrong = [
         f"line {line}: {'.'.join(name)}"
         for name, top, line in imports(path)
@@ -170,22 +167,23 @@ def test_allowed_upward_imports_still_exist() -> None:
     assert set(UPWARD) <= seen
 
 
-def test_at_the_top_stand_rooms_and_modules_whose_functions_are_made_at_import() -> None:
-    """The others are in _small_modules, where retrograd.__path__ finds them."""
+def test_at_the_top_stand_rooms_alone() -> None:
+    """PyTorch's other modules are in _packages, where retrograd.__path__ finds them."""
+    assert len([path for path in ROOT.iterdir() if path.name != "__pycache__"]) <= 20
     files = {path.name for path in ROOT.iterdir() if path.is_file() and path.suffix in (".py", ".typed")}
-    assert files == {"__init__.py", "__main__.py", "py.typed", *(f"{name}.py" for name in AT_THE_TOP)}
+    assert files == {"__init__.py", "__main__.py", "py.typed"}
     rooms = {path.parent.name for path in ROOT.glob("*/*.py")}
-    assert {room for room in rooms if not (ROOT / room / "__init__.py").exists()} == {"_small_modules"}
+    assert {room for room in rooms if not (ROOT / room / "__init__.py").exists()} == {"_packages"}
 
 
-def test_small_modules_are_found_under_their_own_names() -> None:
+def test_packages_are_found_under_their_own_names() -> None:
     found = {name for _, name, _ in pkgutil.iter_modules(retrograd.__path__)}
-    small = {name for _, name, _ in pkgutil.iter_modules([f"{ROOT}/_small_modules"])}
-    assert {"cuda", "version", "_C"} <= small <= found and "_small_modules" not in found
+    small = {name for _, name, _ in pkgutil.iter_modules([f"{ROOT}/_packages"])}
+    assert {"cuda", "version", "_C"} <= small <= found and "_packages" not in found
     for name in small:
         module = importlib.import_module(f"retrograd.{name}")
         assert module.__name__ == f"retrograd.{name}" == module.__spec__.name and getattr(retrograd, name) is module
-    assert [name for name in sys.modules if name.startswith("retrograd._small_modules.")] == []
+    assert [name for name in sys.modules if name.startswith("retrograd._packages.")] == []
 
 
 def test_tests_stand_in_the_room_that_they_are_about() -> None:

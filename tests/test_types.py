@@ -211,9 +211,9 @@ def test_names_are_completed(line: str, names: str) -> None:
     ("torch.linalg.svd", "_functions/decomp.py", "def linalg_svd("), ("torch.lu_solve", "_functions/lu.py", "def lu_solve("),
     ("nn.functional.cross_entropy", "_functions/loss_classes.py", "def cross_entropy("),
     ("x.backward", "_tensor/__init__.py", "def backward("),
-    ("torch.manual_seed", "random.py", "def manual_seed("), ("nn.Linear", "nn/modules/linear.py", "class Linear("),
-    ("torch.amp.autocast", "_small_modules/amp/autocast_mode.py", "class autocast("),
-    ("torch.testing.assert_close", "_small_modules/testing/__init__.py", "def assert_close("),
+    ("torch.manual_seed", "_packages/random.py", "def manual_seed("), ("nn.Linear", "nn/modules/linear.py", "class Linear("),
+    ("torch.amp.autocast", "_packages/amp/autocast_mode.py", "class autocast("),
+    ("torch.testing.assert_close", "_packages/testing/__init__.py", "def assert_close("),
     ("torch.special.softmax", "_functions/activation.py", "def softmax("), ("optim.Adam", "optim/adam.py", "class Adam("),
 ])
 def test_definitions_are_found(line: str, file: str, text: str) -> None:

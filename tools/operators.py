@@ -1,4 +1,4 @@
-"""Which operator of PyTorch's each class of nodes is the derivative of: src/retrograd/_small_modules/_library/nodes.py."""
+"""Which operator of PyTorch's each class of nodes is the derivative of: src/retrograd/_packages/_library/nodes.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from retrograd._library.naming import plain
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "retrograd"
-NODES = SOURCE / "_small_modules" / "_library" / "nodes.py"
+NODES = SOURCE / "_packages" / "_library" / "nodes.py"
 SEEN = {"ReshapeAliasBackward0": "view"}       # what modes of PyTorch see in its place
 TEXT = '''"""The operators that nodes are the derivatives of.  Written by `make generate` from PyTorch's table of derivatives."""
 from __future__ import annotations

@@ -16,6 +16,7 @@ import keyword
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from retrograd.nn import functional
 
 SOURCE = Path(retrograd.__file__).parent
 FOLDER = SOURCE / "_typing"
-SMALL = SOURCE / "_small_modules"
+PACKAGES = SOURCE / "_packages"
 STUBS = SOURCE.parent / "retrograd-stubs"                     # beside the package: what PEP 561 calls a partial stub package
 HEAD = '"""{what}\n\nWritten by `make generate`.\n"""\n'
 STUB = """# mypy: disable-error-code="overload-overlap,overload-cannot-match,misc"
@@ -156,18 +157,18 @@ def files() -> dict[Path, str]:
 
 
 def stub_files() -> dict[str, str]:
-    """{name in STUBS: text}: where type checkers find retrograd.cuda and the other modules of SMALL.
+    """{name in STUBS: text}: where type checkers find retrograd.cuda and the other modules of PACKAGES.
 
     All are packages: for a file Pyright would look for the file of that name in retrograd itself.
     """
     found = {"py.typed": "partial\n"}
-    for path in sorted(SMALL.rglob("*.py")):
-        if path.relative_to(SMALL).parts[0] == "distributed":   # whose package is elsewhere; all these names come late
+    for path in sorted(PACKAGES.rglob("*.py")):
+        if path.relative_to(PACKAGES).parts[0] == "distributed":   # whose package is elsewhere; all these names come late
             continue
-        parts = path.relative_to(SMALL).with_suffix("").parts
+        parts = path.relative_to(PACKAGES).with_suffix("").parts
         parts = parts[:-1] if parts[-1] == "__init__" else parts
         names = "".join(f"    {name} as {name},\n" for name in sorted(exported(path, f"retrograd.{'.'.join(parts)}")))
-        imports = f"from retrograd._small_modules.{'.'.join(parts)} import (\n{names})\n" if names else ""
+        imports = f"from retrograd._packages.{'.'.join(parts)} import (\n{names})\n" if names else ""
         found["/".join([*parts, "__init__.pyi"])] = head(f"Where retrograd.{'.'.join(parts)} is written.") + imports
     return found
 
@@ -180,6 +181,8 @@ def exported(path: Path, module: str) -> set[str]:
         for node in body:
             if isinstance(node, ast.ImportFrom) and node.module != module:
                 found.update(n.name for n in node.names if n.asname == n.name or n.name in everything)
+                if node.names[0].name == "*":
+                    found.update(everything)
             elif isinstance(node, ast.If):
                 read([*node.body, *node.orelse])
             elif isinstance(node, ast.Assign):
@@ -189,8 +192,7 @@ def exported(path: Path, module: str) -> set[str]:
                 found.update(names_in([node]))
 
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
-    everything = set(ast.literal_eval(lists[0])) if lists else set()
+    everything = set(getattr(import_module(module), "__all__", ()))
     read(tree.body)
     return {name for name in found if not name.startswith("__") or name == "__version__"}
 

@@ -47,10 +47,9 @@ class _Uncollected:
 
 
 _uncollected = _Uncollected()
-__path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
+__path__.append(f"{__path__[0]}/_packages")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
 
 from ._kernels import compiled as _compiled     # noqa: F401  # before what it finds
-from . import random as random
 from ._missing import explain_imports as _explain_imports
 from ._missing import mark_absent as _mark_absent
 from ._missing import late_names as _late_names
@@ -74,11 +73,6 @@ from ._tensor.dtypes import (
     sparse_coo as sparse_coo, sparse_csc as sparse_csc, sparse_csr as sparse_csr, strided as strided, uint8 as uint8,
 )
 from ._missing.dtypes import *  # noqa: F403
-from .random import (
-    Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
-    initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
-    thread_safe_generator as thread_safe_generator,
-)
 if _t.TYPE_CHECKING:
     from ._typing.functions import *  # noqa: F403
 else:
@@ -92,15 +86,27 @@ from ._functions.public import public as _public
 from ._tensor import nodes as _nodes
 from . import autograd as autograd
 if _t.TYPE_CHECKING:
-    from ._small_modules import (
+    from ._packages import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, amp as amp, backends as backends, compiler as compiler,
         cpu as cpu, cuda as cuda, export as export, fft as fft, functional as functional, futures as futures, fx as fx,
         hub as hub, jit as jit, library as library, masked as masked, mps as mps, multiprocessing as multiprocessing,
         overrides as overrides, profiler as profiler, serialization as serialization, signal as signal,
         storage as storage, testing as testing, types as types, version as version, xpu as xpu,
     )
-    from ._small_modules.version import __version__ as __version__
+    from ._packages import random as random
+    from ._packages.random import (
+        Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
+        initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
+        thread_safe_generator as thread_safe_generator,
+    )
+    from ._packages.version import __version__ as __version__
 else:
+    from . import random as random
+    from .random import (
+        Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
+        initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
+        thread_safe_generator as thread_safe_generator,
+    )
     from . import version as version
     from .version import __version__ as __version__
 from . import utils as utils
@@ -134,19 +140,16 @@ def _of(module: str, name: str) -> _Any:
 
 if _t.TYPE_CHECKING:                                # what is imported when it is asked for
     from . import distributed as distributed
-    from . import distributions as distributions
-    from . import func as func
-    from . import linalg as linalg
     from . import microscope as microscope
     from . import nn as nn
     from . import optim as optim
-    from . import special as special
-    from ._small_modules.amp import GradScaler as GradScaler, autocast as autocast
-    from .func import vmap as vmap
-    from ._small_modules._ops import ops as ops
-    from ._small_modules.futures import Future as Future
-    from ._small_modules.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
-    from ._small_modules.jit import ScriptModule as ScriptModule
+    from ._packages import distributions as distributions, func as func, linalg as linalg, special as special
+    from ._packages.amp import GradScaler as GradScaler, autocast as autocast
+    from ._packages.func import vmap as vmap
+    from ._packages._ops import ops as ops
+    from ._packages.futures import Future as Future
+    from ._packages.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
+    from ._packages.jit import ScriptModule as ScriptModule
     from ._tensor.streams import Event as Event
     from ._tensor.streams import Stream as Stream
     from .utils.dlpack import to_dlpack as to_dlpack

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C import (
+from retrograd._packages._C import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
     Generator as Generator,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.__config__ import (
+from retrograd._packages.__config__ import (
     parallel_info as parallel_info,
     show as show,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.__future__ import (
+from retrograd._packages.__future__ import (
     _overwrite_module_params_on_conversion as _overwrite_module_params_on_conversion,
     _swap_module_params_on_conversion as _swap_module_params_on_conversion,
     get_overwrite_module_params_on_conversion as get_overwrite_module_params_on_conversion,

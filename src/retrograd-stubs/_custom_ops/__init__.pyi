@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._custom_ops import (
+from retrograd._packages._custom_ops import (
     get_ctx as get_ctx,
     impl_abstract as impl_abstract,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._decomp import (
+from retrograd._packages._decomp import (
     FORMULAS as FORMULAS,
     TABLE as TABLE,
     _reduced as _reduced,

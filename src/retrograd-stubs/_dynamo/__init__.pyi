@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo import (
+from retrograd._packages._dynamo import (
     ExplainOutput as ExplainOutput,
     OptimizedModule as OptimizedModule,
     allow_in_graph as allow_in_graph,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._ops import (
+from retrograd._packages._ops import (
     BACKENDS as BACKENDS,
     BELOW as BELOW,
     Entry as Entry,

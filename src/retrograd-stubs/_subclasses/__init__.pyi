@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._subclasses import (
+from retrograd._packages._subclasses import (
     FakeTensor as FakeTensor,
     FakeTensorMode as FakeTensorMode,
     fake_tensor as fake_tensor,

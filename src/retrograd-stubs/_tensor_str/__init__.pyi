@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._tensor_str import (
+from retrograd._packages._tensor_str import (
     PRINT_OPTS as PRINT_OPTS,
     _str as _str,
     _str_intern as _str_intern,

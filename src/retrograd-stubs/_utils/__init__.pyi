@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._utils import (
+from retrograd._packages._utils import (
     _element_size as _element_size,
     _flatten_dense_tensors as _flatten_dense_tensors,
     _get_available_device_type as _get_available_device_type,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.accelerator import (
+from retrograd._packages.accelerator import (
     current_accelerator as current_accelerator,
     current_device_idx as current_device_idx,
     current_device_index as current_device_index,

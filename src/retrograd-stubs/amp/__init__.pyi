@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.amp import (
+from retrograd._packages.amp import (
     GradScaler as GradScaler,
     autocast as autocast,
     autocast_mode as autocast_mode,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.backends import (
+from retrograd._packages.backends import (
     Backend as Backend,
     absent as absent,
     allow as allow,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.compiler import (
+from retrograd._packages.compiler import (
     OPTIONS as OPTIONS,
     allow_in_graph as allow_in_graph,
     assume_constant_result as assume_constant_result,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cpu import (
+from retrograd._packages.cpu import (
     Event as Event,
     Stream as Stream,
     StreamContext as StreamContext,

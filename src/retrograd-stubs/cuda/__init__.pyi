@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cuda import (
+from retrograd._packages.cuda import (
     _initialized as _initialized,
     amp as amp,
     can_device_access_peer as can_device_access_peer,

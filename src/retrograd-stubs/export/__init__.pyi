@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.export import (
+from retrograd._packages.export import (
     Dim as Dim,
     ExportGraphSignature as ExportGraphSignature,
     ExportedProgram as ExportedProgram,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fft import (
+from retrograd._packages.fft import (
     fft as fft,
     fft2 as fft2,
     fftfreq as fftfreq,

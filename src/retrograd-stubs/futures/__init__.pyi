@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.futures import (
+from retrograd._packages.futures import (
     Future as Future,
     T as T,
     collect_all as collect_all,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx import (
+from retrograd._packages.fx import (
     CodeGen as CodeGen,
     Graph as Graph,
     GraphModule as GraphModule,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.hub import (
+from retrograd._packages.hub import (
     CHUNK as CHUNK,
     HASH_REGEX as HASH_REGEX,
     OLD_ZIP as OLD_ZIP,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.jit import (
+from retrograd._packages.jit import (
     Attribute as Attribute,
     Error as Error,
     Final as Final,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.library import (
+from retrograd._packages.library import (
     CustomOpDef as CustomOpDef,
     KEYS as KEYS,
     Library as Library,

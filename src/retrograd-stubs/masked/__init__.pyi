@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.masked import (
+from retrograd._packages.masked import (
     SMALL as SMALL,
     amax as amax,
     amin as amin,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.mps import (
+from retrograd._packages.mps import (
     current_allocated_memory as current_allocated_memory,
     device_count as device_count,
     empty_cache as empty_cache,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.onnx import (
+from retrograd._packages.onnx import (
     ONNXProgram as ONNXProgram,
     TensorProtoDataType as TensorProtoDataType,
     export as export,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.overrides import (
+from retrograd._packages.overrides import (
     BaseTorchFunctionMode as BaseTorchFunctionMode,
     IGNORED as IGNORED,
     TorchFunctionMode as TorchFunctionMode,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.profiler import (
+from retrograd._packages.profiler import (
     DeviceType as DeviceType,
     ProfilerAction as ProfilerAction,
     ProfilerActivity as ProfilerActivity,

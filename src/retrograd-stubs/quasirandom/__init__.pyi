@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.quasirandom import (
+from retrograd._packages.quasirandom import (
     DEGREES as DEGREES,
     MAXBIT as MAXBIT,
     STORED as STORED,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.serialization import (
+from retrograd._packages.serialization import (
     DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
     LoadEndianness as LoadEndianness,
     MAP as MAP,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.signal import (
+from retrograd._packages.signal import (
     windows as windows,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.storage import (
+from retrograd._packages.storage import (
     LEGACY as LEGACY,
     REMOVED as REMOVED,
     STORAGES as STORAGES,

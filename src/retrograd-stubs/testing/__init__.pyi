@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.testing import (
+from retrograd._packages.testing import (
     Comparison as Comparison,
     Mismatch as Mismatch,
     NUMBERS as NUMBERS,

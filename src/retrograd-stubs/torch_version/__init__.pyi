@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.torch_version import (
+from retrograd._packages.torch_version import (
     TorchVersion as TorchVersion,
     __version__ as __version__,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.types import (
+from retrograd._packages.types import (
     BoolLikeType as BoolLikeType,
     Device as Device,
     FileLike as FileLike,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.version import (
+from retrograd._packages.version import (
     PYTORCH as PYTORCH,
     TorchVersion as TorchVersion,
     __version__ as __version__,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.xpu import (
+from retrograd._packages.xpu import (
     current_device as current_device,
     device_count as device_count,
     empty_cache as empty_cache,

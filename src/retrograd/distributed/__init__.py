@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
 
-__path__.append(f"{__path__[0].removesuffix('distributed')}_small_modules/distributed")  # noqa: F405  # names alone
+__path__.append(f"{__path__[0].removesuffix('distributed')}_packages/distributed")  # noqa: F405  # names alone
 
 for _class in (FileStore, HashStore, TCPStore):
     _class.__module__ = f"{__name__.partition('.')[0]}._C._distributed_c10d"        # as PyTorch's classes say

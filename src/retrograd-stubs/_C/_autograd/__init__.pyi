@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._autograd import (
+from retrograd._packages._C._autograd import (
     SavedTensor as SavedTensor,
     _saved_tensors_hooks_is_enabled as _saved_tensors_hooks_is_enabled,
 )

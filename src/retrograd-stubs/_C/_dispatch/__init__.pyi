@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._dispatch import (
+from retrograd._packages._C._dispatch import (
     BACKENDS as BACKENDS,
     DispatchKey as DispatchKey,
     DispatchKeySet as DispatchKeySet,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._distributed_c10d import (
+from retrograd._packages._C._distributed_c10d import (
     FileStore as FileStore,
     HashStore as HashStore,
     PrefixStore as PrefixStore,

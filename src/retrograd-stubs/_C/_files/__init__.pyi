@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._files import (
+from retrograd._packages._C._files import (
     PyTorchFileReader as PyTorchFileReader,
 )

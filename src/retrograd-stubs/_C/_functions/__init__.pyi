@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._functions import (
+from retrograd._packages._C._functions import (
     AccumulateGrad as AccumulateGrad,
     DelayedError as DelayedError,
     Error as Error,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._functorch import (
+from retrograd._packages._C._functorch import (
     _add_batch_dim as _add_batch_dim,
     _at as _at,
     _remove_batch_dim as _remove_batch_dim,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._linalg import (
+from retrograd._packages._C._linalg import (
     _of as _of,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._nn import (
+from retrograd._packages._C._nn import (
     NAMES as NAMES,
     _of as _of,
     _parse_to as _parse_to,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._C._special import (
+from retrograd._packages._C._special import (
     _of as _of,
 )

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo._trace_wrapped_higher_order_op import (
+from retrograd._packages._dynamo._trace_wrapped_higher_order_op import (
     TransformGetItemToIndex as TransformGetItemToIndex,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo.config import (
+from retrograd._packages._dynamo.config import (
     Config as Config,
     accumulated_cache_size_limit as accumulated_cache_size_limit,
     accumulated_recompile_limit as accumulated_recompile_limit,

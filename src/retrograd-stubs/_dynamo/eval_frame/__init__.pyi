@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo.eval_frame import (
+from retrograd._packages._dynamo.eval_frame import (
     OWN as OWN,
     OptimizedModule as OptimizedModule,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo.exc import (
+from retrograd._packages._dynamo.exc import (
     BackendCompilerFailed as BackendCompilerFailed,
     FailOnRecompileLimitHit as FailOnRecompileLimitHit,
     InternalTorchDynamoError as InternalTorchDynamoError,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._dynamo.utils import (
+from retrograd._packages._dynamo.utils import (
     is_compile_supported as is_compile_supported,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._functorch.deprecated import (
+from retrograd._packages._functorch.deprecated import (
     _modules as _modules,
     deprecated as deprecated,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._functorch.vmap import (
+from retrograd._packages._functorch.vmap import (
     _add_batch_dim as _add_batch_dim,
     _maybe_remove_batch_dim as _maybe_remove_batch_dim,
     _remove_batch_dim as _remove_batch_dim,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._library.naming import (
+from retrograd._packages._library.naming import (
     WORD as WORD,
     plain as plain,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._library.nodes import (
+from retrograd._packages._library.nodes import (
     NODES as NODES,
     OPERATORS as OPERATORS,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._library.schema import (
+from retrograd._packages._library.schema import (
     ARGUMENT as ARGUMENT,
     Argument as Argument,
     EMPTY as EMPTY,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules._subclasses.fake_tensor import (
+from retrograd._packages._subclasses.fake_tensor import (
     COUNTED as COUNTED,
     DataDependentOutputException as DataDependentOutputException,
     DynamicOutputShapeException as DynamicOutputShapeException,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.amp.autocast_mode import (
+from retrograd._packages.amp.autocast_mode import (
     KINDS as KINDS,
     NO_CUDA as NO_CUDA,
     UNABLE as UNABLE,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.amp.grad_scaler import (
+from retrograd._packages.amp.grad_scaler import (
     GradScaler as GradScaler,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.ao.quantization import (
+from retrograd._packages.ao.quantization import (
     DeQuantStub as DeQuantStub,
     FakeQuantizeBase as FakeQuantizeBase,
     ObserverBase as ObserverBase,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cpu.amp import (
+from retrograd._packages.cpu.amp import (
     GradScaler as GradScaler,
     OLD as OLD,
     autocast as autocast,

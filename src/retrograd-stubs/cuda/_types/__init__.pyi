@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cuda._types import (
+from retrograd._packages.cuda._types import (
     DTYPE as DTYPE,
     HOME as HOME,
     KINDS as KINDS,

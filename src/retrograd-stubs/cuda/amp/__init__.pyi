@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cuda.amp import (
+from retrograd._packages.cuda.amp import (
     GradScaler as GradScaler,
     amp_definitely_not_available as amp_definitely_not_available,
     autocast as autocast,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.cuda.nvtx import (
+from retrograd._packages.cuda.nvtx import (
     mark as mark,
     range as range,
     range_end as range_end,

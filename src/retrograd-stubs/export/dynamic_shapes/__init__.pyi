@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.export.dynamic_shapes import (
+from retrograd._packages.export.dynamic_shapes import (
     Dim as Dim,
     Hint as Hint,
     LINEAR as LINEAR,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.export.exported_program import (
+from retrograd._packages.export.exported_program import (
     ExportedProgram as ExportedProgram,
     Guard as Guard,
     SIGNS as SIGNS,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.export.graph_signature import (
+from retrograd._packages.export.graph_signature import (
     ConstantArgument as ConstantArgument,
     ExportGraphSignature as ExportGraphSignature,
     InputKind as InputKind,

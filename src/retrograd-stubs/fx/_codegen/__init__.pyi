@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._codegen import (
+from retrograd._packages.fx._codegen import (
     COLORS as COLORS,
     CodeGen as CodeGen,
     OLD_GENERICS as OLD_GENERICS,

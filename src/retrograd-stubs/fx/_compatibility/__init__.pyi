@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._compatibility import (
+from retrograd._packages.fx._compatibility import (
     _BACK_COMPAT_OBJECTS as _BACK_COMPAT_OBJECTS,
     _MARKED_WITH_COMPATIBILITY as _MARKED_WITH_COMPATIBILITY,
     compatibility as compatibility,

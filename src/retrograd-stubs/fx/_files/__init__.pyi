@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._files import (
+from retrograd._packages.fx._files import (
     ATTRIBUTES as ATTRIBUTES,
     BARRED as BARRED,
     NAMED as NAMED,

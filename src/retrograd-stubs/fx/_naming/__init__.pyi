@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._naming import (
+from retrograd._packages.fx._naming import (
     BUILTINS as BUILTINS,
     ILLEGAL as ILLEGAL,
     NAME as NAME,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._patching import (
+from retrograd._packages.fx._patching import (
     ABSENT as ABSENT,
     Patcher as Patcher,
     _wrapped_fns_to_patch as _wrapped_fns_to_patch,

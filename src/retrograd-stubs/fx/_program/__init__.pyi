@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._program import (
+from retrograd._packages.fx._program import (
     Program as Program,
     _read as _read,
     _written as _written,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._pytree import (
+from retrograd._packages.fx._pytree import (
     SUPPORTED_NODES as SUPPORTED_NODES,
     SUPPORTED_NODES_EXACT_MATCH as SUPPORTED_NODES_EXACT_MATCH,
     _as_many as _as_many,

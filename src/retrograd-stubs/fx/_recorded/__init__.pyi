@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._recorded import (
+from retrograd._packages.fx._recorded import (
     ASKED as ASKED,
     Branch as Branch,
     COUNTED as COUNTED,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx._symbolic_trace import (
+from retrograd._packages.fx._symbolic_trace import (
     PH as PH,
     PHBase as PHBase,
     PHWithMeta as PHWithMeta,

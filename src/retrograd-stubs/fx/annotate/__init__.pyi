@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.annotate import (
+from retrograd._packages.fx.annotate import (
     annotate as annotate,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.graph import (
+from retrograd._packages.fx.graph import (
     CodeGen as CodeGen,
     Graph as Graph,
     PythonCode as PythonCode,

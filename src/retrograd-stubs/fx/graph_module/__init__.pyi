@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.graph_module import (
+from retrograd._packages.fx.graph_module import (
     GraphModule as GraphModule,
     HOOKS as HOOKS,
     PLAIN_LAYERS as PLAIN_LAYERS,

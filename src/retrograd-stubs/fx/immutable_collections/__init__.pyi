@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.immutable_collections import (
+from retrograd._packages.fx.immutable_collections import (
     HELP as HELP,
     K as K,
     T as T,

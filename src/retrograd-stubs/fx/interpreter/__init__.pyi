@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.interpreter import (
+from retrograd._packages.fx.interpreter import (
     Interpreter as Interpreter,
     Transformer as Transformer,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.node import (
+from retrograd._packages.fx.node import (
     Argument as Argument,
     BY_NAME as BY_NAME,
     Node as Node,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.operator_schemas import (
+from retrograd._packages.fx.operator_schemas import (
     ArgsKwargsPair as ArgsKwargsPair,
     _named as _named,
     normalize_function as normalize_function,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.proxy import (
+from retrograd._packages.fx.proxy import (
     Attribute as Attribute,
     GraphAppendingTracer as GraphAppendingTracer,
     ParameterProxy as ParameterProxy,

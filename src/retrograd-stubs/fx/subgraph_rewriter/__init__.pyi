@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.subgraph_rewriter import (
+from retrograd._packages.fx.subgraph_rewriter import (
     Match as Match,
     ReplacedPatterns as ReplacedPatterns,
     _attribute as _attribute,

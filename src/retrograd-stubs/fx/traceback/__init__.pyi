@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.traceback import (
+from retrograd._packages.fx.traceback import (
     COPIED as COPIED,
     _meta as _meta,
     _preserving as _preserving,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.jit._graph import (
+from retrograd._packages.jit._graph import (
     FORMS as FORMS,
     Graph as Graph,
     Listener as Listener,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.jit._traced import (
+from retrograd._packages.jit._traced import (
     FORMAT as FORMAT,
     OUTPUTS as OUTPUTS,
     READ as READ,

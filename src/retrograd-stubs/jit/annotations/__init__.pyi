@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.jit.annotations import (
+from retrograd._packages.jit.annotations import (
     BroadcastingList1 as BroadcastingList1,
     BroadcastingList2 as BroadcastingList2,
     BroadcastingList3 as BroadcastingList3,

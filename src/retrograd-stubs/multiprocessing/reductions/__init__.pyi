@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.multiprocessing.reductions import (
+from retrograd._packages.multiprocessing.reductions import (
     LARGE as LARGE,
     init_reductions as init_reductions,
     rebuild_shared as rebuild_shared,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.multiprocessing.spawn import (
+from retrograd._packages.multiprocessing.spawn import (
     ProcessContext as ProcessContext,
     ProcessException as ProcessException,
     ProcessExitedException as ProcessExitedException,

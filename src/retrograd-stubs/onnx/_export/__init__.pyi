@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.onnx._export import (
+from retrograd._packages.onnx._export import (
     Exporter as Exporter,
     ONNXProgram as ONNXProgram,
     OPSET as OPSET,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.onnx._operators import (
+from retrograd._packages.onnx._operators import (
     FUNCTIONS as FUNCTIONS,
     MODULES as MODULES,
     adaptive as adaptive,

@@ -2,6 +2,6 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.onnx.symbolic_helper import (
+from retrograd._packages.onnx.symbolic_helper import (
     parse_args as parse_args,
 )

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.profiler.itt import (
+from retrograd._packages.profiler.itt import (
     is_available as is_available,
     mark as mark,
     range as range,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.signal.windows import (
+from retrograd._packages.signal.windows import (
     arguments as arguments,
     bartlett as bartlett,
     blackman as blackman,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import linalg
 from ..._engine.tensor import TensorBase
 from ..._functions import cat, compare, create, mv, vdot
 from ..._functions.arguments import dim_of, real_only
 from ..._tensor.dtypes import finfo
 from ...autograd.grad_mode import no_grad
+from ...linalg import matrix_exp, solve
 from .. import functional as F
 from ..module import Module
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -74,10 +74,10 @@ class _Orthogonal(Module):
                 A = cat([A, A.new_zeros((*A.shape[:-2], n, n - k))], -1)
             A = A - A.mH
             if self.orthogonal_map == "matrix_exp":
-                Q = linalg.matrix_exp(A)
+                Q = matrix_exp(A)
             else:
                 same = create.eye(n, dtype=A.dtype)
-                Q = linalg.solve(same - 0.5 * A, same + 0.5 * A)
+                Q = solve(same - 0.5 * A, same + 0.5 * A)
             if n != k:
                 Q = Q[..., :k]
         if self.base is not None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import linalg
 from ..._functions import dot, mv
 from ...autograd.grad_mode import no_grad
+from ...linalg import pinv
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import Parameter
@@ -89,7 +89,7 @@ class _Older:
             weight, u = state_dict[key + "_orig"], state_dict[key + "_u"]
             sigma = (weight / state_dict.pop(key)).mean()
             matrix = self.norm.reshape_weight_to_matrix(weight)
-            v = mv(linalg.pinv(matrix), u)      # u is what the matrix makes of v, but for its length
+            v = mv(pinv(matrix), u)      # u is what the matrix makes of v, but for its length
             state_dict[key + "_v"] = v * (sigma / dot(u, mv(matrix, v)))
 
 

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.experimental.optimization import (
+from retrograd._packages.fx.experimental.optimization import (
     extract_subgraph as extract_subgraph,
     fuse as fuse,
     matches_module_pattern as matches_module_pattern,

@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.experimental.proxy_tensor import (
+from retrograd._packages.fx.experimental.proxy_tensor import (
     flat as flat,
     get_proxy_mode as get_proxy_mode,
     make_fx as make_fx,

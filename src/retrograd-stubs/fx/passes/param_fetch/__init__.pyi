@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.passes.param_fetch import (
+from retrograd._packages.fx.passes.param_fetch import (
     LAYERS as LAYERS,
     default_matching as default_matching,
     extract_attrs_for_lowering as extract_attrs_for_lowering,

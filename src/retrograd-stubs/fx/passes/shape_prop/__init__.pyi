@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.passes.shape_prop import (
+from retrograd._packages.fx.passes.shape_prop import (
     ShapeProp as ShapeProp,
     TensorMetadata as TensorMetadata,
     _extract_tensor_metadata as _extract_tensor_metadata,

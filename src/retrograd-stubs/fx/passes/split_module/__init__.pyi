@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.passes.split_module import (
+from retrograd._packages.fx.passes.split_module import (
     Partition as Partition,
     _Cut as _Cut,
     split_module as split_module,

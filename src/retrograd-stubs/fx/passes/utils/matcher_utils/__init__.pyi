@@ -2,7 +2,7 @@
 
 Written by `make generate`.
 """
-from retrograd._small_modules.fx.passes.utils.matcher_utils import (
+from retrograd._packages.fx.passes.utils.matcher_utils import (
     InternalMatch as InternalMatch,
     SubgraphMatcher as SubgraphMatcher,
     _would_be_circle as _would_be_circle,

@@ -1,0 +1,7 @@
+"""Where retrograd.distributions._half is written.
+
+Written by `make generate`.
+"""
+from retrograd._packages.distributions._half import (
+    Half as Half,
+)

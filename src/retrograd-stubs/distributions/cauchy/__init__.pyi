@@ -1,0 +1,7 @@
+"""Where retrograd.distributions.cauchy is written.
+
+Written by `make generate`.
+"""
+from retrograd._packages.distributions.cauchy import (
+    Cauchy as Cauchy,
+)

@@ -1,0 +1,7 @@
+"""Where retrograd.distributions.independent is written.
+
+Written by `make generate`.
+"""
+from retrograd._packages.distributions.independent import (
+    Independent as Independent,
+)

@@ -1,0 +1,7 @@
+"""Where retrograd.distributions.laplace is written.
+
+Written by `make generate`.
+"""
+from retrograd._packages.distributions.laplace import (
+    Laplace as Laplace,
+)

@@ -1,0 +1,36 @@
+"""Where retrograd.func._batching.shapes is written.
+
+Written by `make generate`.
+"""
+from retrograd._packages.func._batching.shapes import (
+    RULES as RULES,
+    _without_dim as _without_dim,
+    argument as argument,
+    broadcast as broadcast,
+    by_dims as by_dims,
+    cross as cross,
+    diag as diag,
+    diagonal as diagonal,
+    dim_of as dim_of,
+    dims_of as dims_of,
+    expanded as expanded,
+    flattened as flattened,
+    flipped as flipped,
+    listed as listed,
+    padded as padded,
+    permuted as permuted,
+    repeated as repeated,
+    resized as resized,
+    rolled as rolled,
+    several as several,
+    squeezed as squeezed,
+    stacked as stacked,
+    strided as strided,
+    trace as trace,
+    trailing as trailing,
+    turned as turned,
+    unflattened as unflattened,
+    unsqueezed as unsqueezed,
+    viewed as viewed,
+    viewed_as as viewed_as,
+)

@@ -1,0 +1,12 @@
+"""torch.cuda.amp.autocast_mode: names of torch.cuda.amp.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.forwarded import forwarded
+
+forwarded(
+    __name__,
+    "retrograd.cuda.amp",
+    "autocast custom_fwd custom_bwd ")

@@ -1,0 +1,12 @@
+"""torch.distributed._composable: names to import and to ask isinstance of; calls raise.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.unshared import unshared
+
+unshared(
+    __name__,
+    " ",
+    " ")

@@ -1,0 +1,13 @@
+"""torch.distributed.checkpoint.default_planner: names to import and to ask isinstance of; calls raise.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.unshared import unshared
+
+unshared(
+    __name__,
+    "DefaultLoadPlanner DefaultSavePlanner ",
+    " ",
+    "checkpoints are whole: one rank saves with torch.save, and all read it with torch.load")

@@ -1,0 +1,13 @@
+"""torch.distributed.checkpoint.format_utils: names to import and to ask isinstance of; calls raise.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.unshared import unshared
+
+unshared(
+    __name__,
+    " ",
+    " dcp_to_torch_save torch_save_to_dcp ",
+    "checkpoints are whole: one rank saves with torch.save, and all read it with torch.load")

@@ -1,0 +1,12 @@
+"""torch.multiprocessing.pool: names of torch.multiprocessing.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.forwarded import forwarded
+
+forwarded(
+    __name__,
+    "retrograd.multiprocessing",
+    "Pool ")

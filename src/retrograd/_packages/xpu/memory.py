@@ -1,0 +1,12 @@
+"""torch.xpu.memory: names of torch.xpu.
+
+Written by `make generate` from the table in tools/packages.py.
+"""
+from __future__ import annotations
+
+from retrograd._missing.forwarded import forwarded
+
+forwarded(
+    __name__,
+    "retrograd.xpu",
+    "empty_cache memory_allocated ")
