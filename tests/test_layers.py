@@ -81,7 +81,7 @@ def imports(path: Path) -> list[tuple[list[str], bool, int]]:
                 base = base + (child.module.split(".") if child.module else [])
                 for alias in child.names:
                     yield [*base, alias.name], top, child.lineno
-            else:
+            elif not isinstance(child, ast.expr):
                 yield from walk(child, top and not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
     return list(walk(ast.parse(path.read_text(encoding="utf-8")), True))
@@ -106,6 +106,7 @@ def graph() -> dict[str, set[str]]:
     return found
 
 
+@functools.cache
 def leads_to(start: str) -> set[str]:
     """The files that start imports, and what those import."""
     seen: set[str] = set()
