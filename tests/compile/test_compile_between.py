@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replaying import comparing, grads, numbers, same, skipping
+from replaying import comparing, grads, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd import nn
@@ -308,3 +308,13 @@ def test_a_step_through_a_block_returns_its_loss_and_is_replayed() -> None:
     losses = [fast().item() for _ in range(4)]
     assert sum(v.used for v in fast.local.variants) > 0, fast.explain()
     assert len(set(losses)) == 1
+
+
+@pytest.mark.parametrize("scope", [torch.no_grad, torch.no_grad(), torch.enable_grad()])
+def test_functions_that_a_scope_decorates_are_replayed(scope: Any) -> None:
+    model, x = nn.Linear(3, 2), torch.ones(2, 3)
+    f = scope(lambda x: model(x) * 2)
+    fast = skipping(f)
+    for _ in range(4):
+        assert same(f(x), fast(x))
+    assert replays(fast) == 3, fast.explain()

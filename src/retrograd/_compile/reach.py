@@ -56,6 +56,7 @@ UNHEARD = set("""
     clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
     is_dynamo_compiling is_scripting is_tracing
 """.split())
+SCOPES = (autograd.no_grad, autograd.enable_grad)
 CHANGES = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
 WRITES = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
@@ -219,6 +220,8 @@ class Reach:
             self.function(x, path)
         elif sort == "wrapped":                 # a compiled function inside another one is part of it
             self.todo.append((x.f, path))
+        elif sort == "method" and type(x.__self__) in SCOPES:       # what decorates makes such a scope at each call
+            pass
         elif sort == "method":
             if x.__func__ is not Module._call_impl:
                 self.todo.append((x.__func__, path))
