@@ -29,7 +29,7 @@ LAYERS = {f"retrograd._functions.{functions}": f"retrograd.nn.modules.{layers}" 
     "resize": "upsampling",
 }.items()}
 # Of families that few programs use: in torch and as methods they are told from their names alone.
-SELDOM = set("ctc fractional gammas grid histograms linear_loss lowrank lu rarely reflections segments special spectra "
+SELDOM = set("ctc fractional gammas grid histograms linear_loss lowrank lu legacy reflections segments special spectra "
              "view_copies windows".split())
 RARE = {name for name, (family, _) in (_functions.LATER | _functions.LATER_METHODS).items() if family in SELDOM}
 # Made and called by us alone.

@@ -10,7 +10,7 @@ import pytest
 
 import retrograd
 from retrograd import _kernels
-from retrograd._kernels import steps
+from retrograd._kernels import ranges
 
 SIZES = (1, 2, 7, 16, 31, 33, 100, 1000, 4097)
 MADE: dict[str, Callable[[Any, int, Any], Any]] = {
@@ -44,11 +44,11 @@ def test_steps_are_pytorchs(name: str, dtype: str) -> None:
 def test_kernels_step_as_python_does(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     def made() -> list[Any]:
         return [made for dtype in (np.dtype("f4"), np.dtype("f8")) for made in (
-            steps.arange(n, 0.3, 0.1, dtype), steps.linspace(-3.3, 7.1, n, dtype), steps.powers(3.0, np.arange(n) / 500))]
+            ranges.arange(n, 0.3, 0.1, dtype), ranges.linspace(-3.3, 7.1, n, dtype), ranges.powers(3.0, np.arange(n) / 500))]
 
     fast = made()
     for name in ("quick_arange", "quick_linspace", "quick_powers"):
-        monkeypatch.setattr(steps, name, _kernels.absent)
+        monkeypatch.setattr(ranges, name, _kernels.absent)
     for quick, slow in zip(fast, made()):
         assert quick.dtype == slow.dtype
         np.testing.assert_allclose(quick, slow, rtol=1e-14 if quick.dtype == np.float64 else 1e-6, atol=1e-15)

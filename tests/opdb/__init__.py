@@ -13,18 +13,18 @@ from .more import MORE
 from .pointwise import POINTWISE
 from .products import PRODUCTS
 from .rare import RARE
-from .rarer import RARER
 from .reductions import REDUCTIONS
 from .shapes import SHAPES
+from .special import SPECIAL
 from .table import Make, Op, S, exact, f64, flatten, is_float, mapped, reference, result_dtypes
 from .view_copies import COPIES
 
 __all__ = ["OPS", "Make", "Op", "S", "exact", "f64", "flatten", "is_float", "mapped", "reference", "result_dtypes"]
 
-for _op in LINALG + RARER:
+for _op in LINALG + SPECIAL:
     _op.checks = True                                       # of matrices without inverse, or not finite
 for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + LATEST + COPIES + MASKED + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + SPECIAL + LATEST + COPIES + MASKED + LINALG

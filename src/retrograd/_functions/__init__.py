@@ -13,9 +13,9 @@ from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .naming import placed
 from .parsing import Composed, Parsed, ParsedMethod, takes_more
-from .places import FUNCTIONAL, TENSOR, TORCH
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
+from .pytorch_names import FUNCTIONAL, TENSOR, TORCH
 
 if TYPE_CHECKING:
     from .._typing.functions import *  # noqa: F403  # what is bound below
@@ -66,7 +66,7 @@ LATE = [(name, family) for family, names in {
     "foreach": " ".join(f"_foreach_{name}" for name in (*EACH, *(f"{name}_" for name in EACH), *(
         "norm powsum max mm clone copy_ zero_".split()))),
     "gammas": "binomial _standard_gamma _standard_gamma_grad _sample_dirichlet _dirichlet_grad",
-    "rarely": """frobenius_norm nuclear_norm norm_except_dim unsafe_split_with_sizes grid_sampler_2d grid_sampler_3d conv_tbc
+    "legacy": """frobenius_norm nuclear_norm norm_except_dim unsafe_split_with_sizes grid_sampler_2d grid_sampler_3d conv_tbc
         fake_quantize_per_tensor_affine fake_quantize_per_channel_affine view_as_complex_copy view_as_real_copy from_file
         lstm gru rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell cond while_loop eig lstsq matrix_rank solve
         symeig resize resize_as module_load const_data_ptr reinforce""",

@@ -21,7 +21,7 @@ from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
 from .._engine.warn import warn
-from .._kernels import steps as kernels
+from .._kernels import ranges as kernels
 from .._rules import create
 from .._rules.index import check_fill, check_number
 from .._tensor import Tensor, dtypes

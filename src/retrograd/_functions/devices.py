@@ -54,7 +54,7 @@ def T_is_distributed(input: Any) -> bool:
 
 def share_memory_(input: Any) -> Any:
     """Move it to memory that other processes see: those made by fork, and those to which torch.multiprocessing sends it."""
-    from .shared import share
+    from .shared_memory import share
 
     share(input)
     return input

@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.op import recording
 from .._engine.tensor import wrap
 from .._engine.warn import warn
-from .._kernels import steps as kernels
+from .._kernels import ranges as kernels
 from .arguments import scalar_name, sized, tensor
 from .fromdata import check_room
 from .indexing import gather

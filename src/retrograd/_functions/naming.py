@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .places import FUNCTIONAL, TENSOR, TORCH
+from .pytorch_names import FUNCTIONAL, TENSOR, TORCH
 
 
 def placed(family: ModuleType, methods: Iterable[str]) -> ModuleType:

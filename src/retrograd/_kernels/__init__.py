@@ -59,7 +59,7 @@ normal_groups normal_pairs   (u) -> did it: uniform numbers become normal; in pl
 pick*             (capsule, weights (N, C)) -> (N, 1) int64: a category of each row
 move              (x, scale, shift) -> did it: x = x scale + shift, rounded once; in place
 libm              (x float64, "exp", "log1p" or "tan") -> did it; in place
-arange            (out, start, step) -> did it: out[i] = start + i step: steps.c
+arange            (out, start, step) -> did it: out[i] = start + i step: ranges.c
 linspace          (out, start, end) -> did it
 powers            (x float64, base) -> did it: x = base ** x, in place
 blocks_...        the cache of array memory: blocks.py

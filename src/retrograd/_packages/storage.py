@@ -15,7 +15,7 @@ from retrograd._engine.tensor import wrap
 from retrograd._engine.views import address
 from retrograd._engine.warn import warn_once
 from retrograd._functions.parsing import StorageBase
-from retrograd._functions.shared import block_of
+from retrograd._functions.shared_memory import block_of
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
 from retrograd._tensor.owner import owner

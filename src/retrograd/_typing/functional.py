@@ -26,7 +26,7 @@ from .._functions.resize import channel_shuffle as channel_shuffle
 from .._functions.conv import conv1d as conv1d
 from .._functions.conv import conv2d as conv2d
 from .._functions.conv import conv3d as conv3d
-from .._functions.rarely import conv_tbc as conv_tbc
+from .._functions.legacy import conv_tbc as conv_tbc
 from .._functions.conv import conv_transpose1d as conv_transpose1d
 from .._functions.conv import conv_transpose2d as conv_transpose2d
 from .._functions.conv import conv_transpose3d as conv_transpose3d

@@ -70,7 +70,7 @@ class Methods:
     from .._functions.complexes import conj as conj
     from .._functions.complexes import conj_physical as conj_physical
     from .._functions.complexes import conj_physical_ as conj_physical_
-    from .._functions.rarely import const_data_ptr as const_data_ptr
+    from .._functions.legacy import const_data_ptr as const_data_ptr
     from .._functions.shape import contiguous as contiguous
     from .._functions.copies import copy_ as copy_
     from .._functions.pointwise import copysign as copysign
@@ -102,7 +102,7 @@ class Methods:
     from .._functions.arith import divide_ as divide_
     from .._functions.products import dot as dot
     from .._functions.join import dsplit as dsplit
-    from .._functions.rarely import eig as eig
+    from .._functions.legacy import eig as eig
     from .._functions.compare import equal as equal
     from .._functions.shape import expand as expand
     from .._functions.shape import expand_as as expand_as
@@ -188,7 +188,7 @@ class Methods:
     from .._functions.pointwise import logit as logit
     from .._functions.pointwise import logit_ as logit_
     from .._functions.reduce import logsumexp as logsumexp
-    from .._functions.rarely import lstsq as lstsq
+    from .._functions.legacy import lstsq as lstsq
     from .._functions.lu import lu as lu
     from .._functions.lu import lu_solve as lu_solve
     from .._functions.shape import mH as mH
@@ -209,7 +209,7 @@ class Methods:
     from .._functions.extremes import min as min
     from .._functions.products import mm as mm
     from .._functions.extremes import mode as mode
-    from .._functions.rarely import module_load as module_load
+    from .._functions.legacy import module_load as module_load
     from .._functions.shape import moveaxis as moveaxis
     from .._functions.shape import movedim as movedim
     from .._functions.order import msort as msort
@@ -267,7 +267,7 @@ class Methods:
     from .._functions.arith import reciprocal as reciprocal
     from .._functions.arith import reciprocal_ as reciprocal_
     from .._functions.devices import record_stream as record_stream
-    from .._functions.rarely import reinforce as reinforce
+    from .._functions.legacy import reinforce as reinforce
     from .._functions.activation import relu as relu
     from .._functions.activation import relu_ as relu_
     from .._functions.arith import remainder as remainder
@@ -278,9 +278,9 @@ class Methods:
     from .._functions.rearrange import repeat_interleave as repeat_interleave
     from .._functions.shape import reshape as reshape
     from .._functions.shape import reshape_as as reshape_as
-    from .._functions.rarely import resize as resize
+    from .._functions.legacy import resize as resize
     from .._functions.memory import resize_ as resize_
-    from .._functions.rarely import resize_as as resize_as
+    from .._functions.legacy import resize_as as resize_as
     from .._functions.representations import resize_as_ as resize_as_
     from .._functions.complexes import resolve_conj as resolve_conj
     from .._functions.complexes import resolve_neg as resolve_neg
@@ -301,7 +301,7 @@ class Methods:
     from .._functions.rearrange import slice_scatter as slice_scatter
     from .._functions.linalg import slogdet as slogdet
     from .._functions.activation import softmax as softmax
-    from .._functions.rarely import solve as solve
+    from .._functions.legacy import solve as solve
     from .._functions.order import sort as sort
     from .._functions.join import split as split
     from .._functions.join import split_with_sizes as split_with_sizes
@@ -326,7 +326,7 @@ class Methods:
     from .._functions.shape import swapaxes_ as swapaxes_
     from .._functions.shape import swapdims as swapdims
     from .._functions.shape import swapdims_ as swapdims_
-    from .._functions.rarely import symeig as symeig
+    from .._functions.legacy import symeig as symeig
     from .._functions.shape import t as t
     from .._functions.shape import t_ as t_
     from .._functions.indexing import take as take
@@ -356,7 +356,7 @@ class Methods:
     from .._functions.order import unique_consecutive as unique_consecutive
     from .._functions.join import unsafe_chunk as unsafe_chunk
     from .._functions.join import unsafe_split as unsafe_split
-    from .._functions.rarely import unsafe_split_with_sizes as unsafe_split_with_sizes
+    from .._functions.legacy import unsafe_split_with_sizes as unsafe_split_with_sizes
     from .._functions.shape import unsqueeze as unsqueeze
     from .._functions.shape import unsqueeze_ as unsqueeze_
     from .._functions.memory import untyped_storage as untyped_storage

@@ -11,7 +11,7 @@ import numpy as np
 
 from retrograd._engine.tensor import wants_grad, wrap
 from retrograd._engine.views import address
-from retrograd._functions.shared import Block, block_of
+from retrograd._functions.shared_memory import Block, block_of
 from retrograd._tensor import Tensor
 from retrograd.nn.parameter import Parameter
 from retrograd.utils.data.handover import NON_LEAF

@@ -131,7 +131,7 @@ def over_runs(
     return out
 
 
-RARER = [
+SPECIAL = [
     Op("segment_reduce", runs, over_runs, dtypes=WIDE, node="SegmentReduceBackward0", method=None, oracle=False, tol=20),
     Op("i0", one, np.i0, low=-4, high=4, dtypes=WIDE, node="I0Backward0", tol=20, inplace=True, out=True),
     special("i0e", lambda x: float(np.i0(x)) * math.exp(-abs(x)), -4, 4, kinks=(0.0,), node="SpecialI0EBackward0"),

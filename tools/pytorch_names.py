@@ -1,5 +1,5 @@
 """The names under which PyTorch has functions, methods and attributes of tensors: which of ours are public follows from them.
-They stand in src/retrograd/_functions/places.py.
+They stand in src/retrograd/_functions/pytorch_names.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-PLACES = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "places.py"
+NAMES = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "pytorch_names.py"
 HEAD = '''"""The names of PyTorch's functions and methods.  Written by `make generate` from PyTorch {version}."""
 '''
 
@@ -44,4 +44,4 @@ def text() -> str:
 
 
 def files() -> dict[Path, str]:
-    return {PLACES: text()}
+    return {NAMES: text()}
