@@ -60,6 +60,13 @@ def test_links_of_the_page_lead_to_files(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING", "docs/compile", "docs/decisions", "docs/design", "docs/kernels",
+                                  "docs/microscope-design"])
+def test_pages_about_the_source_name_files_that_are_there(page: str) -> None:
+    named = re.findall(r"`([\w/]+\.(?:py|c|h))`", (ROOT / f"{page}.md").read_text(encoding="utf-8"))
+    assert [name for name in named if not any(ROOT.glob(name)) and not any((ROOT / "src").rglob(name))] == []
+
+
 def test_the_readme_lists_every_page() -> None:
     index = "".join(page.read_text(encoding="utf-8").partition("## All pages")[2] for page in PAGES if page.name == "README.md")
     pages = [page.relative_to(ROOT).as_posix() for page in PAGES if page.name != "README.md"]
