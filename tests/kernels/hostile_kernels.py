@@ -133,7 +133,7 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
 }
 
 
-# No kernels: who is asked before a call (tests/test_overrides.py), what torch.compile is made of (tests/compile), imports.
+# No kernels: who is asked before a call (tests/engine/test_dispatch.py), what torch.compile is made of (tests/compile), imports.
 OTHERS = {"instantiate", "Function", "dispatcher", "dispatching", "Program", "Guards", "Field", "Matcher", "Track"}
 
 
