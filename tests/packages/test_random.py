@@ -418,3 +418,9 @@ def test_draws_refuse_parameters_out_of_range() -> None:
                        (lambda x: x.log_normal_(0.0, 0.0), "log_normal_ expects std > 0.0, but found std=0")):
         with pytest.raises(RuntimeError, match=re.escape(text)):
             draw(torch.ones(2))
+
+
+@pytest.mark.oracle
+def test_everything_of_the_module_is_what_pytorch_has() -> None:
+    oracle = pytest.importorskip("torch")
+    assert set(torch.random.__all__) == set(oracle.random.__all__)
