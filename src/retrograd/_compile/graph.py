@@ -13,6 +13,7 @@ from .._engine.node import Node, Task, deliver_all
 from .._engine.op import edge, number
 from .._engine.saved import changed, freed
 from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version, wants_grad, wrap
+from .._rules.identity import BackwardHookFunctionBackward
 from .._rules.loss import NllLossBackward0
 from ..autograd.function import BackwardCFunction
 from .code import Program
@@ -62,7 +63,8 @@ def quiet(roots: list[Any], seen: set[int]) -> None:
     todo = list(roots)
     while todo:
         node = todo.pop()
-        if isinstance(node, BackwardCFunction) or (node._hooks is not None and not isinstance(node, AccumulateGrad)):
+        if isinstance(node, (BackwardCFunction, BackwardHookFunctionBackward)) or (
+                node._hooks is not None and not isinstance(node, AccumulateGrad)):
             raise Refused(f"the backward pass through {node.name()} calls Python")
         for i in range(node.edge_count()):
             to = node.edge_node(i)

@@ -90,7 +90,8 @@ class Watch:
         self.grads = grads
         if Guards is None:
             return
-        self.plain = FIELDS > 0 and not grads and all(t.origin is None and t.listeners is None for t in self.held)
+        self.plain = FIELDS > 0 and not grads and all(
+            t.origin is None and t.listeners is None and fact[-2] is True for t, fact in zip(self.held, self.facts))
         facts = []
         if self.plain:
             self.refs = [(t.version, t.sink, t.array) for t in self.held]       # so that nothing else gets their addresses
@@ -150,7 +151,17 @@ def facts_of(of: Any) -> tuple[Any, ...]:
         held = lies(grad.array), grad.rg, grad.inference
     return (
         type(of), lies(array), t.rg, t.fn is None, t.inference, not t.listeners, t.kept is None,
-        wants_grad(t), sink is None or (not sink.after and sink._hooks is None and not sink.frozen), held)
+        wants_grad(t), True if sink is None else heard(sink), held)
+
+
+def heard(sink: Any) -> Any:
+    """True for a leaf's node without hooks; else of which kinds there are some: they are called, whatever they are."""
+    own = sink._hooks
+    if not sink.after and own is None:
+        return not sink.frozen
+    kinds = (bool(sink.after), own is not None and any(table for _, table in own.tensor), own is not None and bool(own.pre),
+             own is not None and bool(own.post))
+    return (sink.frozen, *kinds) if any(kinds) else not sink.frozen
 
 
 def laid(array: Any) -> tuple[Any, ...]:

@@ -62,10 +62,14 @@ class Frame:
         self.task, self.node, self.gs = task, node, gs
         self.edges: list[tuple[Node, int, Any]] = []
         self.had: Any = None
+        self.settled = False                    # of a leaf: was it noted what it accumulated?
+        self.sent: list[Value | None] | None = None     # what hooks of a module left
 
 
 class Passes(Book):
     """What passes tell."""
+
+    heeds = False                               # may hooks be entries?
 
     def __init__(self, tensors: Tensors) -> None:
         super().__init__(tensors)
@@ -111,9 +115,9 @@ class Passes(Book):
             self.frames.append(frame)
             if isinstance(node, AccumulateGrad):
                 frame.had = node.grad
-                if node._hooks is not None:
+                if node._hooks is not None and not self.heeds:
                     raise Refused("a hook of a leaf")
-            elif node._hooks is not None:
+            elif node._hooks is not None and (not self.heeds or node._hooks.any()):
                 raise Refused(f"a hook of {node.name()}")
         except Refused as error:
             self.refuse(error)
@@ -169,7 +173,10 @@ class Passes(Book):
         try:
             frame = self.frames.pop()
             if isinstance(node, AccumulateGrad):
-                self.accumulated(frame)
+                if not frame.settled:
+                    self.accumulated(frame)
+            elif frame.sent is not None:
+                self.passed(frame, frame.sent)
             elif not task.graph:
                 self.ran(frame)
         except Refused as error:
@@ -251,11 +258,19 @@ class Passes(Book):
                 at += 1
             self.arrive(frame.task, to, nr, value)
 
+    def passed(self, frame: Frame, sent: list[Value | None]) -> None:
+        """A node around a module ran, and its hooks left these."""
+        edges = iter(frame.edges)
+        for i, value in enumerate(sent):
+            if value is not None and frame.node.edge_node(i) is not None:
+                to, nr, _ = next(edges)
+                self.arrive(frame.task, to, nr, value)
+
     def accumulated(self, frame: Frame) -> None:
         node: Any = frame.node
         g = frame.gs[0]
         grad = node.grad
-        if node.after:
+        if node.after and not self.heeds:
             raise Refused("a hook of a leaf")
         if g is None or grad is None:
             return

@@ -7,9 +7,10 @@ from typing import Any
 from .._engine.tensor import TensorBase
 from .arguments import leaf
 from .book import Tensors
+from .callouts import Answer, Left, Turn
 from .guards import facts_of
 from .mood import mood
-from .plan import Undone
+from .plan import Plan, Undone
 from .stance import stance
 from .trace import Trace
 from .values import Refused
@@ -122,14 +123,25 @@ class Compiled(Wrapper):
             if self.check != 0 and self.due(variant.used):
                 return self.compare(variant, inputs, args, kwargs)
             return plan.run(inputs)
+        except Left as left:
+            raise self.left(variant, left) from None
         except Undone as error:
             result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
             self.note(f"a plan was dropped because it raised where Python does not: {error.__cause__!r}")
-            self.local.__dict__["variants"].remove(variant)
-            self.local.last = None
+            self.drop(variant)
             return result
         finally:
             plan.busy = False
+
+    def left(self, variant: Variant, left: Left) -> Exception:
+        """A hook did what the plan does not, which is dropped."""
+        self.drop(variant)
+        return RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
+                            f"({left.out.where()}); what was written stays")
+
+    def drop(self, variant: Variant) -> None:
+        self.local.__dict__["variants"].remove(variant)
+        self.local.last = None
 
     def due(self, count: int) -> bool:
         """Is this replay checked?  By default numbers 1, 2, 4, 8 and so on are."""
@@ -141,6 +153,8 @@ class Compiled(Wrapper):
         """Run the plan, put everything back, run eagerly, and compare what each operation gave."""
         plan = variant.plan
         before = Everything(plan.tensors, inputs, variant.reach.optimizers)
+        if plan.turn is not None:               # hooks are called once
+            return self.compare_hooked(variant, plan.turn, before, inputs, args, kwargs)
         try:
             quick = written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs)
         finally:
@@ -149,24 +163,54 @@ class Compiled(Wrapper):
             got = plan.rehearse(inputs)
         finally:
             before.restore()
+        result, trace, outputs = self.traced(plan, inputs, args, kwargs, [])
+        plan.same(trace, outputs, got)
+        self.alike(quick, written([v.array for v in outputs.values], plan.tensors, inputs))
+        return result
+
+    def compare_hooked(self, variant: Variant, turn: Turn, before: Everything, inputs: list[TensorBase], args: Any,
+                       kwargs: Any) -> Any:
+        """Run eagerly, then the plan from the same state, with what the hooks did."""
+        plan = variant.plan
+        answers: list[Answer] = []
+        turn.answers = answers
+        try:
+            result, trace, outputs = self.traced(plan, inputs, args, kwargs, answers)
+            want = written([v.array for v in outputs.values], plan.tensors, inputs)
+            after = Everything(plan.tensors, inputs, variant.reach.optimizers)
+            before.restore()
+            try:
+                plan.same(trace, outputs, plan.rehearse(inputs))
+                before.restore()
+                self.alike(written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs), want)
+            except Left:
+                self.drop(variant)
+            finally:
+                after.restore()
+            return result
+        finally:
+            turn.answers = None
+
+    def traced(self, plan: Plan, inputs: list[TensorBase], args: Any, kwargs: Any, answers: list[Answer]) -> Any:
+        """An eager call: -> its result, and what was recorded; `answers` gets what hooks did."""
         tensors = Tensors()
         for t in inputs:
             tensors.add(t, "input")
         for t in plan.tensors.held:
             tensors.add(t, "held")
         trace = Trace(tensors, self.f)
+        trace.answers = answers
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
         try:
-            outputs = trace.finish(result)
+            return result, trace, trace.finish(result)
         except Refused as error:
             raise RuntimeError(f"torch.compile: {self.name} did something different from its recording: {error}") from None
-        plan.same(trace, outputs, got)
-        want = written([v.array for v in outputs.values], plan.tensors, inputs)
+
+    def alike(self, quick: list[Any], want: list[Any]) -> None:
         if len(quick) != len(want) or not all(map(same_array, quick, want)):
             raise RuntimeError(f"torch.compile: {self.name} computes something else in C than eagerly; please report it")
-        return result
 
     # what users call
 

@@ -17,10 +17,11 @@ from .calls import PURE, brief, called, judge
 from .effects import edits_of
 from .graph import checked
 from .guards import apart, facts_of
+from .hooked import tell
 from .plan import Plan
 from .promises import GET, SET, Track, fill, moods
 from .reach import TENSORS
-from .trace import Trace, tell
+from .trace import Trace
 from .values import Refused, Value
 from .variant import check_tensor
 
