@@ -1,4 +1,4 @@
-"""Hooks inside a compiled step: each replay calls them at their points, with real tensors, as often and in the order as eagerly."""
+"""Hooks inside a compiled step: each replay calls them at their points, with real tensors, as an eager step does."""
 
 from __future__ import annotations
 

@@ -9,67 +9,146 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.hooks import fire_node_hooks, fire_single, fire_tensor_hooks
+from .. import random
+from .._engine.hooks import fire_node_hooks, fire_single, fire_tensor_hooks, own_retain, tie
 from .._engine.modes import loud, modes, outside, quiet, settle, state
 from .._engine.node import Task
-from .._engine.tensor import AccumulateGrad, fire_after
-from .._rules.identity import fired
-from .effects import grad_of, set_grad, store_grad
-from .values import Entry, Value
+from .._engine.op import edge
+from .._engine.saved import freed
+from .._engine.tensor import AccumulateGrad, TensorBase, bump, fire_after, shared_version, wants_grad, wrap
+from .._rules.identity import fired, spread
+from ..nn.hooks import after_forward, before_forward
+from ..optim.optimizer import after_step, before_step
+from .book import Tensors
+from .effects import grad_of, no_grad, set_grad, store_grad
+from .past import Past
+from .values import Entry, Value, root
+from .whole import Hole, Kept, Part, Whole, holed, leaves, refilled
 
 
 class Left(Exception):
     """A hook did what the plan cannot follow."""
 
-    def __init__(self, what: str, out: CallOut) -> None:
+    def __init__(self, what: str, out: CallOut, lost: bool = False) -> None:
+        """lost: an eager call could not go on from there"""
         super().__init__(what)
-        self.what, self.out = what, out
+        self.what, self.out, self.lost = what, out, lost
 
 
 class Answer:
-    """What the hooks of one call-out did: arrays that they left, None for those that they left as they were; what they edited."""
+    """What the hooks of one call-out did.
 
-    def __init__(self, arrays: list[Any], shown: list[Any], edits: list[tuple[Any, int]], grads: list[tuple[Any, Any]]) -> None:
+    arrays   what they left; None where nothing is
+    same     which of them are the memory that the hooks were shown
+    edits    tensors that were there, their content, and how often it was edited;  grads: leaves, and what their .grad is
+    """
+
+    def __init__(self, out: CallOut, arrays: list[Any], same: list[bool], edits: list[tuple[Any, int]], grads: list[Any]) -> None:
+        self.what, self.whom = out.what, out.whom
         self.arrays = [None if x is None else x.copy("K") for x in arrays]
-        self.same = [x is y for x, y in zip(arrays, shown)]
+        self.same = same
         self.edits = [(t, t.array.copy("K"), count) for t, count in edits]
-        self.grads = [(t, None if g is None else g.array.copy("K")) for t, g in grads]
+        self.grads = [(t, None if grad_of(t) is None else grad_of(t).array.copy("K")) for t in grads]
+        self.sent: list[dict[int, Any]] = []    # by pass: what the graph that they made sends to each of its edges
+        self.stream: Any = None                 # the random numbers to come, where they drew some
+        self.error: Any = None
+        self.tree: Any = None                   # what forward hooks gave, and the tensors that they were shown
+        self.shown: list[Any] = []
+        self.edited: list[int] = []             # which of those they edited
+
+    def again(self) -> None:
+        """Do it once more to what was there."""
+        for t, content, count in self.edits:
+            np.copyto(t.array, content)
+            shared_version(t).edits += count
+        for t, content in self.grads:
+            had = grad_of(t)
+            if content is None:
+                no_grad(t, None)
+            elif had is not None and had.array.shape == content.shape:
+                np.copyto(had.array, content)
+            else:
+                set_grad(t, content.copy("K"))
+        if self.stream is not None:
+            random.set_rng_state(self.stream)
 
 
 class Turn:
     """One run of a plan, as its call-outs see it."""
 
-    def __init__(self) -> None:
+    def __init__(self, tensors: Tensors, draws: bool, places: list[int]) -> None:
+        """draws: are random numbers drawn?  places: of leaves whose .grad is set"""
+        self.tensors, self.draws, self.places = tensors, draws, places
+        self.held, self.count = list(tensors.held), len(tensors.inputs)
         self.errors: Any = None                 # what floating-point errors do outside
         self.task = Task(False, False)          # the pass that hooks are told of
         self.answers: list[Answer] | None = None        # in place of calling hooks
         self.at = 0
+        self.log: list[Answer] = []             # what hooks did in this run
+        self.journal: list[Any] = []
+        self.nodes: dict[int, Any] = {}         # of tensors that were shown, by number
+        self.heard: set[int] = set()            # those whose hooks the plan calls
 
-    def begin(self) -> None:
+    def begin(self, inputs: list[Any]) -> None:
         self.errors = outside()
         self.at = 0
+        self.inputs = inputs
+        if self.answers is None:
+            self.had = [(t, grad_of(t)) for t in map(self.of, self.places)]
+            self.uses = random.default_generator._uses
+            self.stream = random.get_rng_state() if self.draws else None
 
-    def answer(self) -> Answer:
+    def end(self) -> None:
+        self.log, self.journal, self.nodes, self.had, self.inputs = [], [], {}, [], []
+
+    def of(self, place: int) -> Any:
+        return self.inputs[place] if place < self.count else self.held[place - self.count]
+
+    def answer(self, out: CallOut) -> Answer:
+        """What the hooks did elsewhere."""
         assert self.answers is not None
         self.at += 1
-        return self.answers[self.at - 1]
+        answer = self.answers[self.at - 1] if self.at <= len(self.answers) else None
+        if answer is None or answer.what != out.what or answer.whom != out.whom:
+            raise Left("is not called, or others are", out)
+        return answer
+
+    def undo(self) -> bool:
+        """All is as it was before the run; False where that cannot be."""
+        if random.default_generator._uses != self.uses:
+            if self.stream is None:
+                return False
+            random.set_rng_state(self.stream)
+        known = [*self.inputs, *self.held, *[g for _, g in self.had if g is not None]]
+        versions = {id(t.version) for t in known}
+        if any(isinstance(x, TensorBase) and id(x.version) in versions for x in self.journal):
+            return False
+        for t, grad in self.had:
+            if t.sink is not None:
+                t.sink.grad = grad
+        return True
 
 
 class CallOut:
     """Calls hooks: (whom they are of, arrays that they are shown, tensors whose .grad they change) -> arrays."""
 
     what = "a hook"
+    passing = True                              # are they called in a backward pass?
+    grad = False                                # the grad mode
 
     def __init__(self, table: Any, count: int) -> None:
         """count: of the arrays shown that hooks may replace"""
         self.turn: Turn | None = None
         self.hooks = list(table.values())
+        self.whom: Any = None                   # the hooks are of
         self.count = count
         self.whole: list[bool] = []             # which of the arrays left are there, and whether they lie in C order
         self.straight: list[bool] = []
+        self.consts: list[int] = []             # of the arrays shown that are the plan's own
         self.grads = 0                          # of so many tensors .grad is another one after it,
         self.shown = count                      # which come behind so many arrays; of those behind them it is None
         self.later: set[int] = set()            # nodes of leaves whose .grad the plan sets or reads later
+        self.dirty = False                      # was something written before it that cannot be undone?
 
     def where(self) -> str:
         """The hook, and its line."""
@@ -78,36 +157,49 @@ class CallOut:
         name = getattr(hook, "__qualname__", type(hook).__name__)
         return name if code is None else f"{name}, {code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
 
-    def fire(self, of: Any, given: list[Any]) -> list[Any]:
-        """Call the hooks."""
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
+        """Call the hooks: -> what they leave; None where there are none any more."""
         raise NotImplementedError
 
     def __call__(self, of: Any, *args: Any) -> Any:
         turn = self.turn
         assert turn is not None
         given = list(args[:self.shown])
+        for i in self.consts:
+            given[i] = given[i].copy("K")
         tensors = args[self.shown:]
         if turn.answers is not None:
-            return self.answered(turn.answer(), given, tensors)
+            return self.answered(turn.answer(self), given, tensors)
         it = state()
         grad, task = it.grad, it.task
-        it.grad, it.task = False, turn.task
+        it.grad, it.task = self.grad, turn.task
         settle(it)
-        passes, registered = modes.passes, modes.registered
+        passes, registered, uses = modes.passes, modes.registered, random.default_generator._uses
         journal: list[Any] = []
         modes.journal = journal
+        failed: Any = None
+        found: list[Any] | None = []
         loud(turn.errors)
         try:
             found = self.fire(of, given)
+        except Exception as error:
+            failed = error
+            if isinstance(error, Left):
+                raise
         finally:
             quiet(turn.errors)
             modes.journal = None
             it.grad, it.task = grad, task
             settle(it)
+        if found is None:
+            return self.left(given[:self.count], given, tensors)
+        self.note(turn, given, found, journal, uses, failed)
         if modes.passes != passes:
-            raise Left("calls backward", self)
+            raise Left("calls backward", self, failed is not None)      # perhaps its graph was not there
+        if failed is not None:
+            self.failed(failed)
         if modes.registered != registered:
-            raise Left("registers or removes a hook", self)
+            self.registered(turn, modes.registered - registered)
         if turn.task.callbacks:
             turn.task.callbacks = []
             raise Left("asks to be called at the end of the pass", self)
@@ -115,9 +207,36 @@ class CallOut:
             for x in journal:
                 if isinstance(x, AccumulateGrad) and id(x) in self.later:
                     raise Left("sets a .grad that the call goes on with", self)
-        return self.left(found, tensors)
+        return self.left(found, given, tensors)
 
-    def left(self, found: list[Any], tensors: Any) -> Any:
+    def failed(self, error: Exception) -> None:
+        raise Left("raises", self) from error
+
+    def registered(self, turn: Turn, count: int) -> None:
+        raise Left("registers or removes a hook", self)
+
+    def note(self, turn: Turn, given: list[Any], found: list[Any], journal: list[Any], uses: int, error: Any) -> None:
+        """What the hooks did, for an eager call in place of the rest of the plan."""
+        shown = given[:len(found)]
+        same = [x is y for x, y in zip(found, shown)]
+        edits: list[tuple[Any, int]] = []
+        grads: list[Any] = []
+        if journal:
+            turn.journal.extend(journal)
+            sinks = {id(x) for x in journal}
+            versions = {id(x.version) for x in journal if isinstance(x, TensorBase)}
+            for t in [*turn.inputs, *turn.held]:
+                g = grad_of(t)
+                if id(t.sink) in sinks or (g is not None and g.version is not None and id(g.version) in versions):
+                    grads.append(t)
+            same = [x and not edited(y, journal) for x, y in zip(same, shown)]
+        answer = Answer(self, [None if alike else x for x, alike in zip(found, same)], same, edits, grads)
+        answer.error = error
+        if random.default_generator._uses != uses:
+            answer.stream = random.get_rng_state()
+        turn.log.append(answer)
+
+    def left(self, found: list[Any], given: list[Any], tensors: Any) -> Any:
         """What the entry gives."""
         for i in range(self.count):
             x = found[i]
@@ -125,7 +244,9 @@ class CallOut:
                 raise Left("gives None where it gave a gradient, or the other way round", self)
             if self.straight[i] and not x.flags.c_contiguous:
                 raise Left("gives what lies otherwise in memory", self)
-        found = [x for x in found if x is not None]
+        return self.results([x for x in found if x is not None], tensors)
+
+    def results(self, found: list[Any], tensors: Any) -> Any:
         for i, t in enumerate(tensors):
             g = grad_of(t)
             if (g is not None) != (i < self.grads):
@@ -145,26 +266,18 @@ class CallOut:
                 found.append(given[i])
             else:
                 found.append(None if x is None else x.copy("K"))
-        for t, content, count in answer.edits:
-            np.copyto(t.array, content)
-            t.version.edits += count
-        for t, content in answer.grads:
-            if content is None:
-                t.sink.grad = None
-            elif grad_of(t) is not None and grad_of(t).array.shape == content.shape:
-                np.copyto(grad_of(t).array, content)
-            else:
-                set_grad(t, content.copy("K"))
-        return self.left(found, tensors)
+        answer.again()
+        return self.left(found, given, tensors)
 
 
 class After(CallOut):
     what = "a post-accumulate hook"
 
-    def fire(self, of: Any, given: list[Any]) -> list[Any]:
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         table = of.sink.after
-        if table:
-            fire_after(table, of)
+        if not table:
+            return None
+        fire_after(table, of)
         return []
 
 
@@ -176,10 +289,10 @@ class OnLeaf(CallOut):
         super().__init__(table, 1)
         self.limited = limited
 
-    def fire(self, of: Any, given: list[Any]) -> list[Any]:
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         own = of.sink._hooks
-        if own is None:
-            return given
+        if own is None or not any(table for _, table in own.tensor):
+            return None
         if self.limited:
             fire_tensor_hooks(of.sink, given, False)
             return given
@@ -194,10 +307,10 @@ class OnLeafNode(CallOut):
         super().__init__(table, 0 if post else 1)
         self.post, self.shown = post, 1
 
-    def fire(self, of: Any, given: list[Any]) -> list[Any]:
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         own = of.sink._hooks
-        if own is None:
-            return given[:self.count]
+        if own is None or not (own.post if self.post else own.pre):
+            return None
         if self.post:
             return fire_node_hooks(own.post, [], given, False)
         return [None if x is None else x.copy("K") for x in fire_node_hooks(own.pre, given, None, False)]
@@ -211,23 +324,334 @@ class OnModule(CallOut):
         super().__init__(dict(enumerate([*call.pre, *call.full])), len(likes))
         self.enters, self.likes = enters, likes
 
-    def fire(self, of: Any, given: list[Any]) -> list[Any]:
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         for i, like in enumerate(self.likes):
             if like is not None:
                 given[i] = np.zeros(like[0], like[1])
         return fired(of, self.enters, given, False)
 
 
-def turn_of(entries: list[Entry], trace: Any) -> Turn | None:
+class OnStep(CallOut):
+    """Calls hooks around an optimizer's step, whose arguments they leave as they are."""
+
+    what = "a step hook"
+    passing = False
+
+    def __init__(self, hooks: Any, func: Any, before: bool, grad: bool, args: Any, kwargs: Any) -> None:
+        super().__init__(hooks, 0)
+        self.func, self.before, self.grad = func, before, grad
+        self.args, self.kwargs = args, kwargs
+
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
+        if not self.before:
+            after_step(of, self.args, self.kwargs)
+            return []
+        args, kwargs = before_step(of, self.func, self.args, self.kwargs)
+        if args != self.args or kwargs != self.kwargs:
+            raise Left("gives other arguments", self, True)
+        return []
+
+
+class Shown(Past):
+    """The node of a tensor that forward hooks are shown: like that of the recorded call."""
+
+    to: Any = None                              # where gradients go in an eager call that goes on from here
+
+    def edge_count(self) -> int:
+        return super().edge_count() if self.to is None else 1
+
+    def edge_node(self, i: int) -> Any:
+        return super().edge_node(i) if self.to is None else self.to[0]
+
+    def edge_nr(self, i: int) -> int:
+        return super().edge_nr(i) if self.to is None else int(self.to[1])
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        if self.to is None:
+            raise freed()
+        return gs
+
+
+class New:
+    """The place of a tensor that hooks made, among what they give."""
+
+    __slots__ = ("at", "dtype", "rg", "shape")
+
+    def __init__(self, at: int, t: TensorBase) -> None:
+        self.at, self.shape, self.dtype, self.rg = at, t.array.shape, t.array.dtype, wants_grad(t)
+
+
+class OnForward(CallOut):
+    """Calls forward hooks, or those before: (module, arrays or tensors that they are shown, leaves of the graph that they
+    make) -> that part of the graph if there is one, arrays of new tensors, arrays that they edited."""
+
+    what = "a forward hook"
+    passing = False
+
+    def __init__(self, module: Any, before: bool, hooks: Any, tensors: list[TensorBase], tree: Any, grad: bool) -> None:
+        super().__init__(hooks, 0)
+        self.module, self.before, self.grad = module, before, grad
+        self.what = "a forward pre hook" if before else "a forward hook"
+        self.at = {id(t): i for i, t in enumerate(tensors)}
+        self.tree = holed(tree, self.at)
+        self.spec: Any = None                   # what they give
+        self.news: list[New] = []
+        self.edited: list[int] = []             # which of the tensors shown they edit
+        self.part = False                       # do they make a part of the graph?
+        self.nodes: list[Any] = []              # of tensors shown: (number, maker) of the node, None without one
+        self.there: list[bool] = []             # are they those that were there before the call?
+        self.tensors: list[Any] = []            # shown in this run, what came of it, and what was edited
+        self.got: Any = None
+        self.journal: list[Any] = []
+
+    def show(self, turn: Turn, given: list[Any]) -> list[Any]:
+        tensors: list[Any] = []
+        for x, node, there in zip(given, self.nodes, self.there):
+            if there:
+                tensors.append(x)
+                continue
+            t = wrap(x)
+            if node is not None:
+                known = turn.nodes.get(node[0])
+                if known is None:
+                    known = turn.nodes[node[0]] = node[1]()
+                t.rg, t.fn = True, known
+            tensors.append(t)
+        return tensors
+
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
+        assert self.turn is not None
+        tensors = self.show(self.turn, given)
+        self.tensors, self.got = tensors, None
+        self.got = called_on(self.module, refilled(self.tree, tensors), self.before)
+        return []
+
+    def note(self, turn: Turn, given: list[Any], found: list[Any], journal: list[Any], uses: int, error: Any) -> None:
+        super().note(turn, given, [], journal, uses, error)
+        answer = turn.log[-1]
+        answer.tree, answer.shown = self.got, self.tensors
+        self.journal = journal
+
+    def left(self, found: list[Any], given: list[Any], tensors: Any) -> Any:
+        shown, got, journal = self.tensors, self.got, self.journal
+        self.tensors, self.got, self.journal = [], None, []
+        news: list[Any] = []
+        turn = self.turn
+        assert turn is not None
+        if not fits(self.spec, got, shown, news):
+            raise Left("gives something else", self)
+        for i, t in enumerate(shown):
+            if journal and i not in self.edited and not self.there[i] and edited(t.array, journal):
+                raise Left("edits what it is shown", self)
+            if not self.there[i] and t.kept is not None and (self.nodes[i] is None or self.nodes[i][0] not in turn.heard):
+                raise Left("asks for the gradient of what it is shown", self)
+        made: list[Any] = []
+        if self.part:
+            part = Part([], [])
+            part.edges = [(edge(t), t.nr) if wants_grad(t) else None for t in shown]
+            part.roots = [(t.fn, t.nr) if t.fn is not None else None for t in news]
+            made.append(part)
+        made += [t.array for t in news]
+        made += [shown[i].array for i in self.edited]
+        return self.results(made, tensors)
+
+
+    def registered(self, turn: Turn, count: int) -> None:
+        """Hooks on what they are shown are called, where the plan comes to it."""
+        heard = [(t, node) for t, node, there in zip(self.tensors, self.nodes, self.there) if not there and t.listeners]
+        if sum([len(t.listeners) for t, _ in heard]) != count or not all([node and node[0] in turn.heard for _, node in heard]):
+            super().registered(turn, count)
+
+    def answered(self, answer: Answer, given: list[Any], tensors: Any) -> Any:
+        news: list[Any] = []
+        if self.edited != answer.edited or not fits(self.spec, answer.tree, answer.shown, news):
+            raise Left("gives something else", self)
+        answer.again()
+        made: list[Any] = [answer] if self.part else []
+        arrays: list[Any] = answer.arrays
+        made += [x.copy("K") for x in arrays[:len(news)]]
+        for i, x in zip(self.edited, arrays[len(news):]):
+            np.copyto(given[i], x)
+            made.append(given[i])
+        return self.results(made, tensors)
+
+
+class OnNode(CallOut):
+    """Calls hooks that forward hooks registered on tensors that they were shown: (the number of the node, gradient)."""
+
+    what = "a hook of a tensor"
+
+    def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
+        assert self.turn is not None
+        node = self.turn.nodes.get(of)
+        own = None if node is None else node._hooks
+        if own is None or not (own.retain or any(table for _, table in own.tensor)):
+            return None
+        return [fire_single(own, given[0], True, False, True)[0]]
+
+
+class Rerun:
+    """Hooks of an eager call in place of a run that was left: those that were called are not called again."""
+
+    def __init__(self, log: list[Answer]) -> None:
+        self.log, self.at = log, 0
+        self.it = state()
+
+    def mine(self) -> bool:
+        return state() is self.it
+
+    def next(self, what: str) -> Answer | None:
+        """What the hooks did; None where they are to be called."""
+        if self.at == len(self.log):
+            modes.outs = None
+            return None
+        answer = self.log[self.at]
+        self.at += 1
+        if answer.what != what:
+            raise RuntimeError(f"torch.compile: the plan called {answer.what} where an eager call has {what}")
+        answer.again()
+        if answer.error is not None:
+            raise answer.error
+        return answer
+
+    def taken(self, what: str, gs: list[Any]) -> bool:
+        """gs become what the hooks left; False where they are to be called."""
+        answer = self.next(what)
+        if answer is None:
+            return False
+        for i, (x, same) in enumerate(zip(answer.arrays, answer.same)):
+            if not same:
+                gs[i] = x
+        return True
+
+    def leaf(self, sink: Any, leaf: Any) -> None:
+        if sink.after and not self.taken(After.what, []):
+            fire_after(sink.after, leaf)
+
+    def tensor(self, own: Any, g: Any, plain: bool, graph: bool, shared: bool) -> tuple[Any, bool]:
+        if not own.retain and not any(table for _, table in own.tensor):
+            return g, shared
+        gs = [g]
+        if self.taken(self.of(own), gs):
+            return gs[0], True
+        return fire_single(own, g, plain, graph, shared)
+
+    def of(self, own: Any) -> str:
+        """Which hooks these are: the log says it, for nothing else is called here."""
+        return self.log[self.at].what if self.at < len(self.log) else ""
+
+    def several(self, node: Any, gs: list[Any], graph: bool) -> None:
+        if any(table for _, table in node._hooks.tensor) and not self.taken(self.of(node), gs):
+            fire_tensor_hooks(node, gs, graph)
+
+    def node(self, table: Any, gs: list[Any], seen: Any, graph: bool) -> list[Any]:
+        gs = list(gs)
+        return gs if self.taken(OnLeafNode.what, gs) else fire_node_hooks(table, gs, seen, graph)
+
+    def boundary(self, call: Any, enters: bool, shown: Any) -> Any:
+        f = call.after if enters else call.before
+        if enters and call.seen is None:
+            return None
+        gs: list[Any] = [None] * len(shown)
+        if not self.taken(OnModule.what, gs):
+            return f(shown)
+        answer = self.log[self.at - 1]
+        now = tuple([t if same else None if x is None else wrap(x) for t, x, same in zip(shown, gs, answer.same)])
+        call.seen = None if enters or not call.entered else spread(now, call.outputs, call.n_outputs)
+        return None if all(answer.same) else now
+
+    def before_step(self, optimizer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        return (args, kwargs) if self.taken(OnStep.what, []) else before_step(optimizer, func, args, kwargs)
+
+    def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.taken(OnStep.what, []):
+            after_step(optimizer, args, kwargs)
+
+    def before(self, module: Any, args: Any, kwargs: Any) -> Any:
+        answer = self.next("a forward pre hook")
+        return before_forward(module, args, kwargs) if answer is None else moved(answer, (args, kwargs))
+
+    def after(self, module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+        answer = self.next("a forward hook")
+        if answer is None:
+            return after_forward(module, args, kwargs, result, called)
+        return moved(answer, (args, kwargs, result))
+
+
+def moved(answer: Answer, tree: Any) -> Any:
+    """What forward hooks gave, of the tensors in the tree, in place of those that they were shown."""
+    tensors = list({id(t): t for t in leaves(tree)}.values())
+    for was, t in zip(answer.shown, tensors):
+        if was is t:
+            continue
+        to = edge(t)
+        if isinstance(was.fn, Shown):
+            was.fn.to = (to, t.nr)
+        if was.version is not None and was.version.edits:
+            np.copyto(t.array, was.array)
+            for _ in range(was.version.edits):
+                bump(t)
+        if was.listeners and to is not None:
+            tie(to, t.nr, was.listeners)
+            t.listeners = was.listeners if t.listeners is None else t.listeners
+        if was.kept is not None and to is not None:
+            t.kept = was.kept
+            own_retain(to)[t.nr] = was.kept
+    return refilled(holed(answer.tree, {id(was): i for i, was in enumerate(answer.shown)}, True), tensors)
+
+
+def called_on(module: Any, tree: Any, before: bool) -> Any:
+    if before:
+        return before_forward(module, tree[0], tree[1])
+    return after_forward(module, tree[0], tree[1], tree[2], set())
+
+
+def fits(spec: Any, got: Any, shown: list[Any], news: list[Any]) -> bool:
+    """Is it what hooks gave?  news: gets the tensors that they made"""
+    if type(spec) is Hole:
+        return got is shown[spec.at]
+    if type(spec) is New:
+        if not isinstance(got, TensorBase) or any(got is t for t in shown) or wants_grad(got) != spec.rg:
+            return False
+        if got.array.shape != spec.shape or got.array.dtype != spec.dtype or spec.at > len(news):
+            return False
+        if spec.at == len(news):
+            news.append(got)
+        return got is news[spec.at]
+    if isinstance(got, TensorBase) or type(got) is not type(spec):
+        return False
+    if type(spec) in (tuple, list):
+        return len(spec) == len(got) and all([fits(x, y, shown, news) for x, y in zip(spec, got)])
+    if type(spec) is dict:
+        return list(spec) == list(got) and all([fits(x, y, shown, news) for x, y in zip(spec.values(), got.values())])
+    return bool(got is spec or got == spec)
+
+
+def edited(array: Any, journal: list[Any]) -> bool:
+    """Was memory of that array edited?"""
+    own = root(array)
+    return any([isinstance(x, TensorBase) and root(x.array) is own for x in journal])
+
+
+def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | None:
     """Make the call-outs among the entries those of one plan, whose turn it is; None where there are none."""
     if not any([isinstance(e.fn, CallOut) for e in entries]):
         return None
-    turn = Turn()
-    known = trace.tensors.all()
+    sets = {e.args[0].index for e in entries if e.fn is set_grad or e.fn is no_grad}
+    turn = Turn(tensors, any(e.fixed and isinstance(e.fn, (Kept, Whole)) for e in entries), sorted(sets.union(early)))
+    known = tensors.all()
+    dirty = False
+    for entry in entries:
+        if isinstance(entry.fn, CallOut):
+            entry.fn.turn, entry.fn.dirty = turn, dirty
+            if isinstance(entry.fn, OnNode):
+                turn.heard.add(entry.args[0])
+        elif entry.fixed and not isinstance(entry.fn, (Kept, Whole)) and entry.fn is not set_grad and entry.fn is not no_grad:
+            dirty = True
     later: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.fn, CallOut):
-            entry.fn.turn, entry.fn.later = turn, set(later)
+            entry.fn.later = set(later)
         elif entry.fn is set_grad or entry.fn is store_grad:
             later.add(id(known[entry.args[0].index][2].sink))
         for x in entry.args:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._engine.backward import run_backward
 from .._engine.node import Node, Task, deliver_all
 from .._engine.op import edge, number
 from .._engine.saved import changed, freed
@@ -21,7 +20,7 @@ from .lower import GradOf, NllAgain, NllOf
 from .passes import LIVE, used_up
 from .steps import Steps
 from .values import Entry, Refused, Value, of_array, root
-from .whole import WholeGrads
+from .whole import WholeGrads, apart
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -44,18 +43,6 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
         if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and used_up(t.fn) == LIVE:
             found.append(t)
     return found
-
-
-def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
-    """The gradients that arrive at the targets; hooks on them fire in the user's passes, not in this one."""
-    hooks = [(n, n._hooks) for n, _ in targets]
-    try:
-        for n, _ in hooks:
-            n._hooks = None
-        return run_backward(roots, seeds, True, graph, targets, False, True)
-    finally:
-        for n, had in hooks:
-            n._hooks = had
 
 
 def quiet(roots: list[Any], seen: set[int]) -> None:

@@ -1,19 +1,39 @@
 """Hooks of a recorded call as entries: what the engine tells where it would call them."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from .. import random
 from .._engine.hooks import fire_node_hooks, fire_single, fire_tensor_hooks
 from .._engine.modes import modes, state
-from .._engine.node import NodeHooks
-from .._engine.tensor import AccumulateGrad, TensorBase, fire_after
+from .._engine.node import Node, NodeHooks
+from .._engine.op import edge
+from .._engine.tensor import AccumulateGrad, TensorBase, fire_after, wants_grad
 from .._rules.identity import BackwardHookFunctionBackward
+from ..nn.hooks import _global_forward_pre_hooks, after_forward, before_forward, forward_hooks
 from ..optim import optimizer
 from .book import Tensors
-from .callouts import After, Answer, CallOut, OnLeaf, OnLeafNode, OnModule
+from .callouts import (
+    After,
+    Answer,
+    CallOut,
+    New,
+    OnForward,
+    OnLeaf,
+    OnLeafNode,
+    OnModule,
+    OnNode,
+    OnStep,
+    Shown,
+    edited,
+)
 from .effects import grad_of
 from .passes import Frame, Passes
+from .past import pasts
+from .reach import TENSORS
 from .values import Entry, Refused, Value, of_array, root
+from .whole import PLAIN, Before, Hole, Region, leaves
 
 
 def tell(recorder: Any) -> None:
@@ -30,6 +50,8 @@ class Hooked(Passes):
         self.heeds = heeds
         self.answers: list[Answer] | None = None        # what hooks do, where somebody asks for it
         self.hook_edits: dict[int, int] = {}    # how often they edited a tensor, by its place
+        self.numbers: dict[tuple[int, int], int] = {}   # of nodes of tensors that forward hooks were shown
+        self.drew = False                       # did the hooks called last draw random numbers?
 
     def flush(self) -> None:
         raise NotImplementedError
@@ -75,9 +97,11 @@ class Hooked(Passes):
             return [got]
 
         table = merged(own.tensor)
-        if not table:
+        if not table and not own.retain:
             return g, shared
-        got = self.called(OnLeaf(table, False), frame.node, [frame.gs[0]], [g], fire)
+        node = frame.node
+        out: CallOut = OnLeaf(table, False) if isinstance(node, AccumulateGrad) else OnNode(table, 1)
+        got = self.called(out, node, [frame.gs[0]], [g], fire)
         frame.gs[0] = self.known(got[0])
         return got[0], kept[0]
 
@@ -111,6 +135,165 @@ class Hooked(Passes):
             frame.gs[0] = self.known(got[0])
         return got
 
+    def before_step(self, opt: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        hooks = [*optimizer._global_optimizer_pre_hooks.values(), *opt._optimizer_step_pre_hooks.values()]
+        result: list[Any] = [(args, kwargs)]
+
+        def fire() -> list[Any]:
+            result[0] = optimizer.before_step(opt, func, args, kwargs)
+            return []
+
+        self.called(OnStep(dict(enumerate(hooks)), func, True, self.it.grad, args, kwargs), opt, [], [], fire)
+        if result[0] != (args, kwargs) and not self.off:
+            self.refuse("a hook gives step() other arguments")
+        return result[0]
+
+    def after_step(self, opt: Any, args: Any, kwargs: Any) -> None:
+        hooks = [*opt._optimizer_step_post_hooks.values(), *optimizer._global_optimizer_post_hooks.values()]
+
+        def fire() -> list[Any]:
+            optimizer.after_step(opt, args, kwargs)
+            return []
+
+        self.called(OnStep(dict(enumerate(hooks)), None, False, self.it.grad, args, kwargs), opt, [], [], fire)
+
+    def before(self, module: Any, args: Any, kwargs: Any) -> Any:
+        hooks = [*_global_forward_pre_hooks.values(), *module._forward_pre_hooks.values()]
+        return self.around(module, hooks, (args, kwargs), True, lambda: before_forward(module, args, kwargs))
+
+    def after(self, module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+        hooks = [hook for _, hook, _, _ in forward_hooks(module.__dict__)]
+        return self.around(module, hooks, (args, kwargs, result), False,
+                           lambda: after_forward(module, args, kwargs, result, called))
+
+    def around(self, module: Any, hooks: list[Any], tree: Any, before: bool, fire: Any) -> Any:
+        """Forward hooks, which are shown the tensors in the tree."""
+        if self.off:
+            return self.aside(fire)
+        try:
+            if self.inside is not None:
+                raise Refused("forward hooks inside a public function")
+            tensors = list({id(t): t for t in leaves(tree)}.values())
+            out = OnForward(module, before, dict(enumerate(hooks)), tensors, tree, self.it.grad)
+            given = [self.shown_as(out, t) for t in tensors]
+            known = Before(tensors, None)
+        except Refused as error:
+            self.refuse(error)
+            return self.aside(fire)
+        self.flush()
+        heard = [len(t.listeners or ()) for t in tensors]
+        got, journal, registered = self.watched(out, fire)
+        if self.off:
+            return got
+        try:
+            new = sum([len(t.listeners or ()) - had for t, had, there in zip(tensors, heard, out.there) if not there])
+            if registered != new:
+                raise Refused(f"a hook registers or removes hooks: {out.where()}")
+            self.made_by_hooks(out, module, tensors, given, known, got, journal)
+        except Refused as error:
+            self.refuse(error)
+        return got
+
+    def shown_as(self, out: OnForward, t: TensorBase) -> Value:
+        """The entry's argument for a tensor that hooks are shown."""
+        at = self.tensors.by_id.get(id(t))
+        out.there.append(at is not None)
+        out.nodes.append(None)
+        if at is not None:
+            return Value("tensor", (), None, None, self.place(*at))
+        if wants_grad(t):
+            node = edge(t)
+            if node is None or isinstance(node, AccumulateGrad):
+                raise Refused("a hook is shown a leaf that was made in the call")
+            kind = type(node)
+            key = (id(node), t.nr)
+            if key not in self.numbers:
+                self.numbers[key] = len(self.numbers)
+            out.nodes[-1] = (self.numbers[key], partial(pasts(kind.__name__, kind.__module__, Shown), node))
+        value = self.of(t.array)
+        if value.kind == "const":
+            out.consts.append(len(out.nodes) - 1)
+        return value
+
+    def made_by_hooks(self, out: OnForward, module: Any, tensors: list[TensorBase], given: list[Value], before: Before, got: Any,
+                      journal: list[Any]) -> None:
+        news: list[TensorBase] = []
+        out.spec = self.spec(got, out, tensors, given, news)
+        ends = self.ends(before, news)
+        for t in ends:
+            tensors.append(t)
+            given.append(self.shown_as(out, t))
+        if ends:
+            before = Before(tensors, None)
+        out.shown = len(tensors)
+        out.edited = [i for i, t in enumerate(tensors) if not out.there[i] and edited(t.array, journal)]
+        grows = [t for t in news if t.fn is not None and all(t.fn is not fn for fn, _ in before.edges)]
+        out.part = bool(grows)
+        part = Value("made", (), None)
+        values = [of_array(t.array) for t in news]
+        again = [of_array(tensors[i].array) for i in out.edited]
+        self.alive.extend([got, *news])
+        entry = Entry(out.what, out, [module, *given], [*([part] if grows else []), *values, *again], "", True, out.where())
+        self.add(entry)
+        for i, v in zip(out.edited, again):
+            self.renewed(tensors[i].array, v)
+        answer = self.changed(out, entry, journal, [t.array for t in news] + [tensors[i].array for i in out.edited], [])
+        if answer is not None:
+            answer.tree, answer.shown, answer.edited = got, tensors, out.edited
+        if grows:
+            region = Region(out.what, before, [self.of(t.array) for t in tensors], news, part)
+            region.answer = answer
+            self.nodes.extend(region.nodes.values())
+            for at in region.nodes:
+                self.regions[at] = region
+
+    def spec(self, x: Any, out: OnForward, tensors: list[TensorBase], given: list[Value], news: list[TensorBase]) -> Any:
+        """What hooks gave, with places for tensors."""
+        if isinstance(x, TensorBase):
+            for i, t in enumerate(tensors):
+                if t is x:
+                    return Hole(i)
+            if id(x) in self.tensors.by_id:
+                tensors.append(x)
+                given.append(self.shown_as(out, x))
+                return Hole(len(tensors) - 1)
+            for i, t in enumerate(news):
+                if t is x:
+                    return New(i, x)
+            if type(x) not in TENSORS or (x.rg and x.fn is None):
+                raise Refused(f"a hook gives a leaf, or no plain tensor: {out.where()}")
+            news.append(x)
+            return New(len(news) - 1, x)
+        if type(x) in (tuple, list):
+            return type(x)([self.spec(y, out, tensors, given, news) for y in x])
+        if type(x) is dict:
+            return {key: self.spec(y, out, tensors, given, news) for key, y in x.items()}
+        if not isinstance(x, PLAIN):
+            raise Refused(f"a hook gives a {type(x).__name__}: {out.where()}")
+        return x
+
+    def ends(self, before: Before, news: list[TensorBase]) -> list[TensorBase]:
+        """The leaves, beside what the hooks were shown, that the part of the graph that they made leads to."""
+        seen = {id(before.edge(i)[0]) for i, fact in enumerate(before.facts) if fact[1]}
+        todo = [t.fn for t in news if t.fn is not None and id(t.fn) not in seen]
+        found: list[TensorBase] = []
+        while todo:
+            node = todo.pop()
+            for i in range(node.edge_count()):
+                to = node.edge_node(i)
+                if to is None or id(to) in seen:
+                    continue
+                seen.add(id(to))
+                if isinstance(to, AccumulateGrad):
+                    if id(to.variable) not in self.tensors.by_id:
+                        raise Refused("a hook makes a graph to a leaf that the function does not reach")
+                    found.append(to.variable)
+                elif id(to) in self.made or id(to) in self.regions:
+                    raise Refused("a hook makes a graph to a tensor that it is not shown")
+                else:
+                    todo.append(to)
+        return found
+
     def boundary(self, call: Any, enters: bool, shown: Any) -> Any:
         f = call.after if enters else call.before
         if self.off or not self.frames or (enters and call.seen is None):
@@ -135,6 +318,9 @@ class Hooked(Passes):
 
     # -- the entry
 
+    def hears(self, node: Node, hooks: NodeHooks) -> bool:
+        return self.heeds and ((id(node), 0) in self.numbers or not hooks.any())
+
     def ours(self, frame: Frame, own: NodeHooks | None, graph: bool) -> bool:
         """May hooks of this node be called by an entry?"""
         node = frame.node
@@ -142,7 +328,9 @@ class Hooked(Passes):
             if graph:
                 raise Refused("a hook in a pass that makes a graph")
             if not isinstance(node, AccumulateGrad):
-                raise Refused(f"a hook of {node.name()}")
+                if own is None or own.shapes or own.pre or own.post or len(frame.gs) != 1 or (id(node), 0) not in self.numbers:
+                    raise Refused(f"a hook of {node.name()}")
+                return True
             if node._hooks is not own or own is None or own.shapes or id(node.variable) not in self.tensors.by_id:
                 raise Refused("a hook of a leaf that the function does not reach")
         except Refused as error:
@@ -157,6 +345,8 @@ class Hooked(Passes):
         """The entry's argument for whom the hooks are of: a leaf, its node, or what is the same at each call."""
         if isinstance(who, AccumulateGrad):
             who = who.variable
+        elif isinstance(who, Node) and not is_boundary(who):
+            return self.numbers[id(who), 0]
         if not isinstance(who, TensorBase):
             return who
         found = self.tensors.by_id.get(id(who))
@@ -170,47 +360,71 @@ class Hooked(Passes):
             found: list[Any] = self.aside(fire)
             return found
         self.flush()
-        passes, registered = modes.passes, modes.registered
-        callbacks = len(self.frames[-1].task.callbacks)
         shown = list(shown)
-        journal: list[Any] = []
-        modes.journal = journal
+        got, journal, registered = self.watched(out, fire)
+        found = list(got)
+        if self.off:
+            return found
         try:
-            found = list(self.aside(fire))
-        finally:
-            modes.journal = None
-        try:
-            if modes.passes != passes:
-                raise Refused(f"a hook calls backward: {out.where()}")
-            if modes.registered != registered:
+            if registered:
                 raise Refused(f"a hook registers or removes hooks: {out.where()}")
-            if len(self.frames[-1].task.callbacks) != callbacks:
-                raise Refused(f"a hook asks to be called at the end of the pass: {out.where()}")
             self.entered(out, self.of_whom(who), given, shown, found, journal)
         except Refused as error:
             self.refuse(error)
         return found
+
+    def watched(self, out: CallOut, fire: Any) -> tuple[Any, list[Any], int]:
+        """fire(): what it gives, what it edits, how many hooks it registers or removes."""
+        passes, registered, uses = modes.passes, modes.registered, random.default_generator._uses
+        task = self.frames[-1].task if out.passing else None
+        callbacks = 0 if task is None else len(task.callbacks)
+        journal: list[Any] = []
+        modes.journal = journal
+        try:
+            got = self.aside(fire)
+        finally:
+            modes.journal = None
+        self.drew = random.default_generator._uses != uses
+        try:
+            if modes.passes != passes:
+                raise Refused(f"a hook calls backward: {out.where()}")
+            if task is not None and len(task.callbacks) != callbacks:
+                raise Refused(f"a hook asks to be called at the end of the pass: {out.where()}")
+        except Refused as error:
+            self.refuse(error)
+        return got, journal, modes.registered - registered
 
     def entered(self, out: CallOut, who: Any, given: list[Value | None], shown: list[Any], found: list[Any],
                 journal: list[Any]) -> None:
         out.whole = [x is not None for x in found]
         made = [of_array(x) for x in found if x is not None]
         out.straight = [x is not None and bool(x.flags.c_contiguous) for x in found]
+        out.consts = [i for i, v in enumerate(given) if v is not None and v.kind == "const"]
         entry = Entry(out.what, out, [who, *given], made, "", True, out.where())
         self.add(entry)
-        edited = [x for x in journal if isinstance(x, TensorBase)]
         for x, v in zip([x for x in found if x is not None], made):
-            if any(root(t.array) is root(x) for t in edited) and any(x is y for y in shown):
+            if journal and edited(x, journal) and any(x is y for y in shown):
                 self.renewed(x, v)
-        edits: list[tuple[Any, int]] = []
-        grads: list[tuple[Any, Any]] = []
-        if journal:
-            edits, grads = self.changed(out, entry, journal, edited)
-        if self.answers is not None:
-            self.answers.append(Answer(found, shown, edits, grads))
+        self.changed(out, entry, journal, found, [x is y for x, y in zip(found, shown)])
 
-    def changed(self, out: CallOut, entry: Entry, journal: list[Any], edited: list[TensorBase]) -> Any:
-        """The hooks changed tensors that were there before the call, or their .grad."""
+    def changed(self, out: CallOut, entry: Entry, journal: list[Any], arrays: list[Any], same: list[bool]) -> Answer | None:
+        """What the hooks did to tensors that were there before the call, and to their .grad; -> all that they did."""
+        who = entry.args[0]
+        out.whom = who.index if isinstance(who, Value) else who if type(who) is int else id(getattr(who, "module", who))
+        edits: list[tuple[Any, int]] = []
+        grads: list[TensorBase] = []
+        if journal:
+            edits, grads = self.disturbed(out, entry, [x for x in journal if isinstance(x, TensorBase)])
+        if self.answers is None:
+            return None
+        answer = Answer(out, arrays, same, edits, grads)
+        if self.drew:
+            answer.stream = random.get_rng_state()
+        self.answers.append(answer)
+        return answer
+
+    def disturbed(self, out: CallOut, entry: Entry, edited: list[TensorBase]) -> tuple[list[tuple[Any, int]], list[TensorBase]]:
+        """Note which tensors that were there before the call the hooks edited, and whose .grad they set."""
         edits: list[tuple[Any, int]] = []
         set_to: list[tuple[int, Any]] = []
         gone: list[int] = []
@@ -247,7 +461,7 @@ class Hooked(Passes):
         out.grads = len(set_to)
         known = self.tensors.all()
         entry.args.extend([Value("tensor", (), None, None, place) for place in [*[p for p, _ in set_to], *gone]])
-        return edits, [(known[place][2], grad_of(known[place][2])) for place in [*[p for p, _ in set_to], *gone]]
+        return edits, [known[place][2] for place in [*[p for p, _ in set_to], *gone]]
 
 
 def merged(tables: list[tuple[int, dict[int, Any]]]) -> dict[int, Any]:

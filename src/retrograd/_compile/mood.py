@@ -14,6 +14,7 @@ from .values import Guards
 GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
     (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
     if name == "watcher" or (name.startswith("_global_") and isinstance(x, dict))]
+CALLED = ("_global_forward", "_global_backward", "_global_optimizer")      # those that plans call
 # None of them has a hook, in C: the tables are those of the import, and empty.
 NO_HOOKS: Any = None if Guards is None else Guards([
     *[("dict", space, name, space[name]) for space, name in GLOBAL_HOOKS],
@@ -24,10 +25,13 @@ def mood() -> Any:
     """The modes of this thread; None where every call runs eagerly."""
     if modes.observer is not None or modes.clerk is not None or modes.anomaly:
         return None
+    everywhere: list[Any] = []                  # hooks of every module or optimizer
     if NO_HOOKS is None or NO_HOOKS.first(0) is not None:
         for space, name in GLOBAL_HOOKS:
             if space[name]:
-                return None
+                if not name.startswith(CALLED):
+                    return None
+                everywhere.append((name, *space[name].items()))
     it = state()
     if it.task is not None:
         return None
@@ -35,4 +39,4 @@ def mood() -> Any:
         if (it.inference or it.pack_hooks or it.pack_disabled is not None or it.mutation is not None or it.functions
                 or it.listener is not None or it.lenient):
             return None
-    return it.grad, dtypes.get_default_dtype()
+    return it.grad, dtypes.get_default_dtype(), everywhere

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._engine.nary import Many, Nary
-from .._engine.node import Node, Task
+from .._engine.node import Node, NodeHooks, Task
 from .._engine.op import Binary, Unary
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .book import Book, Tensors
@@ -64,6 +64,7 @@ class Frame:
         self.had: Any = None
         self.settled = False                    # of a leaf: was it noted what it accumulated?
         self.sent: list[Value | None] | None = None     # what hooks of a module left
+        self.region: Region | None = None       # which is still to be entered
 
 
 class Passes(Book):
@@ -85,13 +86,18 @@ class Passes(Book):
         self.frames.clear()
         self.regions.clear()
 
+    def hears(self, node: Node, hooks: NodeHooks) -> bool:
+        """May hooks of a node that the call made be entries?"""
+        return False
+
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
             return
         self.begun.append(id(node))
         try:
             region = None if task.graph else self.regions.get(id(node))
-            if region is not None:
+            later = region is not None and node._hooks is not None     # its hooks come first
+            if region is not None and not later:
                 self.enter(task, region)
             gs: list[Value | None] = []
             for nr, got in enumerate([g] if more is None else [g, *more]):
@@ -107,17 +113,19 @@ class Passes(Book):
                         self.know(known)
                     self.values[id(array)] = known
                     self.alive.append(array)
-                if region is None:
+                if region is None or later:
                     gs.append(self.of(array))
             if self.frames and self.frames[-1].task is task:
                 self.frames.pop()                           # its gradient was asked for: it did not run
             frame = Frame(task, node, gs)
+            if later:
+                frame.region = region
             self.frames.append(frame)
             if isinstance(node, AccumulateGrad):
                 frame.had = node.grad
                 if node._hooks is not None and not self.heeds:
                     raise Refused("a hook of a leaf")
-            elif node._hooks is not None and (not self.heeds or node._hooks.any()):
+            elif node._hooks is not None and not self.hears(node, node._hooks):
                 raise Refused(f"a hook of {node.name()}")
         except Refused as error:
             self.refuse(error)
@@ -139,6 +147,8 @@ class Passes(Book):
                 if (frame is None or frame.task is not task) and id(seed) not in self.values and seed.size == 1:
                     self.know(of_array(seed, "const"))
             elif frame is not None and frame.task is task:
+                if frame.region is not None:
+                    self.entered_late(frame, frame.region)
                 frame.edges.append((to, nr, g))
             else:                                           # a seed
                 if id(g) not in self.values:
@@ -188,6 +198,8 @@ class Passes(Book):
             return
         region.task = task.number
         region.sent = {}
+        if region.answer is not None:
+            region.answer.sent.append({})
         outs: dict[tuple[int, int], int] = {}
         for i, made in enumerate(region.roots):
             if made is not None and (task.number, id(made[0]), made[1]) in self.sums:
@@ -202,10 +214,21 @@ class Passes(Book):
         rules = region.rules
         rule = None if rules is None or begun or any(key not in rules for key in to) else [rules[key] for key in to]
         ways = [region.reaches(i) for i in outs.values()] if len(outs) > 1 else [set(to.values())]
-        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule, ways)
+        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule, ways, region.passes)
+        region.passes += 1
         self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line_of(task)))
         for key, value in zip(to, values):
             region.sent[(task.number, *key)] = value
+
+    def entered_late(self, frame: Frame, region: Region) -> None:
+        """After the hooks of its first node."""
+        frame.region = None
+        for nr, g in enumerate(frame.gs):
+            if g is not None:
+                self.sums[(frame.task.number, id(frame.node), nr)] = g
+        self.enter(frame.task, region)
+        for nr in range(len(frame.gs)):
+            self.sums.pop((frame.task.number, id(frame.node), nr), None)
 
     def left(self, frame: Frame, region: Region) -> None:
         """A node of the call ran: what it sent out of it is what the entry gives."""
@@ -214,6 +237,9 @@ class Passes(Book):
             if id(to) not in region.nodes and key in region.sent:
                 value = self.sums[key] = region.sent.pop(key)
                 value.straight = bool(array.flags.c_contiguous)
+                if region.answer is not None:
+                    at = next(i for i, e in enumerate(region.edges) if e is not None and e[0] is to and e[1] == nr)
+                    region.answer.sent[-1][at] = array.copy("K")
 
     def ran(self, frame: Frame) -> None:
         node: Node = frame.node

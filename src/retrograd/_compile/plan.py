@@ -42,7 +42,7 @@ class Plan:
         early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
         self.early = [i for kind, i, place in early if kind == "input" and place not in read]
         self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
-        self.turn = turn_of(self.entries, trace)
+        self.turn = turn_of(self.entries, trace.tensors, [trace.place(kind, i) for kind, i in trace.early])
         self.writes = self.turn is not None or any(
             e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
@@ -95,6 +95,10 @@ class Plan:
                 self.fill.append((x.slot, x.kind, x.index))
         return x.slot
 
+    def outs(self) -> list[CallOut]:
+        """The entries that call hooks."""
+        return [e.fn for e in self.entries if isinstance(e.fn, CallOut)]
+
     def summary(self) -> str:
         if not self.coded:
             self.encode()
@@ -113,7 +117,7 @@ class Plan:
         """run, operation by operation: -> what each gave."""
         made: list[list[Any]] = []
         if self.turn is not None:
-            self.turn.begin()
+            self.turn.begin(inputs)
         self.execute(self.filled(inputs), made)
         return made
 
@@ -137,12 +141,15 @@ class Plan:
 
     def run(self, inputs: list[TensorBase]) -> Any:
         """The result, with all effects.  The guards must hold."""
-        return self.result(self.arrays(inputs), inputs)
+        result = self.result(self.arrays(inputs), inputs)
+        if self.turn is not None:
+            self.turn.end()
+        return result
 
     def arrays(self, inputs: list[TensorBase], instead: dict[int, Any] | None = None) -> list[Any]:
         """The arrays of the results; instead: arrays in place of those of inputs."""
         if self.turn is not None:
-            self.turn.begin()
+            self.turn.begin(inputs)
         for t in self.clears:
             sink = t.sink
             if sink is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 from .arguments import leaf
 from .book import Tensors
-from .callouts import Answer, Left, Turn
+from .callouts import Answer, Left, Rerun, Turn
 from .guards import facts_of
 from .mood import mood
 from .plan import Plan, Undone
@@ -124,7 +125,7 @@ class Compiled(Wrapper):
                 return self.compare(variant, inputs, args, kwargs)
             return plan.run(inputs)
         except Left as left:
-            raise self.left(variant, left) from None
+            return self.leave(variant, left, args, kwargs)
         except Undone as error:
             result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
             self.note(f"a plan was dropped because it raised where Python does not: {error.__cause__!r}")
@@ -133,11 +134,39 @@ class Compiled(Wrapper):
         finally:
             plan.busy = False
 
-    def left(self, variant: Variant, left: Left) -> Exception:
-        """A hook did what the plan does not, which is dropped."""
-        self.drop(variant)
-        return RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
-                            f"({left.out.where()}); what was written stays")
+    def leave(self, variant: Variant, left: Left, args: Any, kwargs: Any) -> Any:
+        """A hook did what the plan does not: the call is made eagerly, without those hooks that were called."""
+        turn = variant.plan.turn
+        assert turn is not None
+        log, lost = turn.log, left.lost
+        error = log[-1].error if log else None
+        undone = not lost and not left.out.dirty and turn.undo()
+        turn.end()
+        if lost or (error is None and not undone):
+            self.drop(variant)
+        if not undone:
+            if error is not None and not lost:
+                raise error
+            raise RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
+                               f"({left.out.where()}); what was written stays") from error
+        modes.outs = Rerun(log)
+        try:
+            result = self.f(*args, **kwargs)
+        finally:
+            modes.outs = None
+        if error is None:
+            self.strayed(variant, left)
+        return result
+
+    def strayed(self, variant: Variant, left: Left) -> None:
+        """Hooks did something else than in the call that was recorded: a plan of which that is often true is dropped."""
+        variant.left += 1
+        why = f"{left.out.what} {left.what}, as it did not in the call that was recorded ({left.out.where()})"
+        if 2 * variant.left > variant.used:
+            self.drop(variant)
+            self.note(why)
+        elif why not in self.reasons:
+            self.reasons.append(why)
 
     def drop(self, variant: Variant) -> None:
         self.local.__dict__["variants"].remove(variant)
@@ -176,15 +205,22 @@ class Compiled(Wrapper):
         turn.answers = answers
         try:
             result, trace, outputs = self.traced(plan, inputs, args, kwargs, answers)
+            if outputs is None:
+                self.drop(variant)
+                self.note(trace.reason)
+                return result
             want = written([v.array for v in outputs.values], plan.tensors, inputs)
             after = Everything(plan.tensors, inputs, variant.reach.optimizers)
             before.restore()
             try:
-                plan.same(trace, outputs, plan.rehearse(inputs))
+                got = plan.rehearse(inputs)
+                if turn.at != len(answers):
+                    raise Left("is not the last", plan.outs()[-1])
+                plan.same(trace, outputs, got)
                 before.restore()
                 self.alike(written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs), want)
-            except Left:
-                self.drop(variant)
+            except Left as left:
+                self.strayed(variant, left)
             finally:
                 after.restore()
             return result
@@ -206,6 +242,8 @@ class Compiled(Wrapper):
         try:
             return result, trace, trace.finish(result)
         except Refused as error:
+            if plan.turn is not None:           # hooks may do what they like
+                return result, trace, None
             raise RuntimeError(f"torch.compile: {self.name} did something different from its recording: {error}") from None
 
     def alike(self, quick: list[Any], want: list[Any]) -> None:

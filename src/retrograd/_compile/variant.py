@@ -29,6 +29,7 @@ class Variant:
         self.facts = facts                      # of the inputs
         self.reach = reach
         self.used = 0
+        self.left = 0                           # how often hooks did something else
         self.held = {id(t) for t in plan.tensors.held}
         alone = key == (((tuple, *["tensor"] * len(facts))), None)
         self.count = len(facts) if alone else -1

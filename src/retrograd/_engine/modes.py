@@ -114,6 +114,9 @@ class Modes:
 #   leaf(sink, leaf)                            in place of fire_after
 #   tensor(hooks, g, plain, graph, shared)      of fire_single        several(node, gs, graph)      of fire_tensor_hooks
 #   node(table, gs, seen, graph)                of fire_node_hooks    boundary(call, enters, gs)    of a Boundary's methods
+#   before(module, args, kwargs)                of before_forward
+#   after(module, args, kwargs, result, called)                       of after_forward
+#   before_step(optimizer, func, args, kwargs), after_step(optimizer, args, kwargs)     of optimizers
 # While `modes.journal` is a list, it gets each tensor whose memory is edited in place, and each leaf's node whose .grad is
 # set.
 

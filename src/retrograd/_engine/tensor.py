@@ -570,6 +570,8 @@ class AccumulateGrad(Node):
         the caller, passed a hook, or passed a rule unchanged (`shared`).
         """
         if g is not None and not self.frozen:
+            if modes.journal is not None:
+                modes.journal.append(self)
             adding.acquire()
             try:
                 had: Any = self.grad

@@ -197,7 +197,10 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 full, legacy = backward_hooks(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        if _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
+        recorded = modes.outs is not None and modes.outs.mine()
+        if recorded and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
+            args, kwargs = modes.outs.before(module, args, kwargs)
+        elif _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
             args, kwargs = before_forward(module, args, kwargs)
         elif own["_forward_pre_hooks"]:
             for hook in list(own["_forward_pre_hooks"].values()):
@@ -209,13 +212,10 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
-        if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
-            for id, hook, with_kwargs, always in forward_hooks(own):
-                if always:
-                    called.add(id)
-                got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
-                if got is not None:
-                    result = got
+        if recorded and (_global_forward_hooks or own["_forward_hooks"]):
+            result = modes.outs.after(module, args, kwargs, result, called)
+        elif _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
+            result = after_forward(module, args, kwargs, result, called)
         elif own["_forward_hooks"]:
             for hook in list(own["_forward_hooks"].values()):
                 got = hook(module, args, result)
@@ -278,6 +278,17 @@ def before_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             if got is not None:
                 args = got if isinstance(got, tuple) else (got,)
     return args, kwargs
+
+
+def after_forward(module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+    """The result after the forward hooks.  called: gets those that are always called"""
+    for id, hook, with_kwargs, always in forward_hooks(module.__dict__):
+        if always:
+            called.add(id)
+        got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
+        if got is not None:
+            result = got
+    return result
 
 
 def call_always(module: Any, own: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> None:
