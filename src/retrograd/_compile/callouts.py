@@ -12,12 +12,12 @@ import numpy as np
 from .. import random
 from .._engine.hooks import fire_node_hooks, fire_single, fire_tensor_hooks, own_retain, tie
 from .._engine.modes import loud, modes, outside, quiet, settle, state
-from .._engine.node import Task
+from .._engine.node import NONE, Node, NodeHooks, Task
 from .._engine.op import edge
 from .._engine.saved import freed
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, fire_after, shared_version, wants_grad, wrap
 from .._rules.identity import fired, spread
-from ..nn.hooks import after_forward, before_forward
+from ..nn.hooks import after_forward, around_backward, before_forward
 from ..optim.optimizer import after_step, before_step
 from .book import Tensors
 from .effects import grad_of, no_grad, set_grad, store_grad
@@ -87,12 +87,18 @@ class Turn:
         self.log: list[Answer] = []             # what hooks did in this run
         self.journal: list[Any] = []
         self.nodes: dict[int, Any] = {}         # of tensors that were shown, by number
+        self.registered = -1                    # how many hooks had been when it looked last
+        self.boundaries: list[Any] = []
         self.heard: set[int] = set()            # those whose hooks the plan calls
 
     def begin(self, inputs: list[Any]) -> None:
         self.errors = outside()
         self.at = 0
         self.inputs = inputs
+        if modes.registered != self.registered:
+            self.registered = modes.registered
+            for call in self.boundaries:
+                call.pre, call.full, _ = around_backward(vars(call.module))
         if self.answers is None:
             self.had = [(t, grad_of(t)) for t in map(self.of, self.places)]
             self.uses = random.default_generator._uses
@@ -300,20 +306,24 @@ class OnLeaf(CallOut):
         return [g.copy("K") if shared and g is not None else g]     # .grad becomes what no hook kept
 
 
-class OnLeafNode(CallOut):
-    what = "a hook of a leaf's node"
+class AtNode(CallOut):
+    """Calls hooks of a node: (the leaf, or the number of the node, gradients that they may replace, and that they see)."""
 
-    def __init__(self, table: Any, post: bool) -> None:
-        super().__init__(table, 0 if post else 1)
-        self.post, self.shown = post, 1
+    what = "a hook of a node"
+
+    def __init__(self, table: Any, count: int, post: bool) -> None:
+        super().__init__(table, count)
+        self.post, self.shown = post, count + post
 
     def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
-        own = of.sink._hooks
+        assert self.turn is not None
+        own = hooks_of(self.turn, of)
         if own is None or not (own.post if self.post else own.pre):
             return None
         if self.post:
-            return fire_node_hooks(own.post, [], given, False)
-        return [None if x is None else x.copy("K") for x in fire_node_hooks(own.pre, given, None, False)]
+            return fire_node_hooks(own.post, given[:self.count], given[self.count:], False)
+        found = fire_node_hooks(own.pre, given, None, False)
+        return found if type(of) is int else [None if x is None else x.copy("K") for x in found]
 
 
 class OnModule(CallOut):
@@ -403,6 +413,7 @@ class OnForward(CallOut):
         self.tensors: list[Any] = []            # shown in this run, what came of it, and what was edited
         self.got: Any = None
         self.journal: list[Any] = []
+        self.had = 0                            # hooks on them before
 
     def show(self, turn: Turn, given: list[Any]) -> list[Any]:
         tensors: list[Any] = []
@@ -423,6 +434,7 @@ class OnForward(CallOut):
         assert self.turn is not None
         tensors = self.show(self.turn, given)
         self.tensors, self.got = tensors, None
+        self.had = hooks_on(tensors, self.there)
         self.got = called_on(self.module, refilled(self.tree, tensors), self.before)
         return []
 
@@ -458,8 +470,9 @@ class OnForward(CallOut):
 
     def registered(self, turn: Turn, count: int) -> None:
         """Hooks on what they are shown are called, where the plan comes to it."""
-        heard = [(t, node) for t, node, there in zip(self.tensors, self.nodes, self.there) if not there and t.listeners]
-        if sum([len(t.listeners) for t, _ in heard]) != count or not all([node and node[0] in turn.heard for _, node in heard]):
+        if hooks_on(self.tensors, self.there) - self.had != count or any(
+                not there and t.fn is not None and t.fn._hooks is not None and node[0] not in turn.heard
+                for t, node, there in zip(self.tensors, self.nodes, self.there)):
             super().registered(turn, count)
 
     def answered(self, answer: Answer, given: list[Any], tensors: Any) -> Any:
@@ -477,17 +490,67 @@ class OnForward(CallOut):
 
 
 class OnNode(CallOut):
-    """Calls hooks that forward hooks registered on tensors that they were shown: (the number of the node, gradient)."""
+    """Calls hooks of a tensor that the call made: (the number of its node, gradient)."""
 
     what = "a hook of a tensor"
 
+    def __init__(self, table: Any, own: NodeHooks | None) -> None:
+        """own: those that the function registers at each call; None: those that forward hooks did"""
+        super().__init__(table, 1)
+        self.own = own
+
     def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         assert self.turn is not None
-        node = self.turn.nodes.get(of)
-        own = None if node is None else node._hooks
+        own = self.own or hooks_of(self.turn, of)
         if own is None or not (own.retain or any(table for _, table in own.tensor)):
             return None
         return [fire_single(own, given[0], True, False, True)[0]]
+
+
+def hooks_of(turn: Turn, of: Any) -> NodeHooks | None:
+    """Of a leaf's node, or of the node of a tensor that forward hooks were shown."""
+    node: Node | None = turn.nodes.get(of) if type(of) is int else of.sink
+    return None if node is None else node._hooks
+
+
+def hooks_on(tensors: list[Any], there: list[bool]) -> int:
+    """How many hooks tensors, but for those that were there before the call, and their nodes have."""
+    nodes = {id(t.fn): t.fn for t, before in zip(tensors, there) if not before and t.fn is not None}
+    return sum([len(table) for node in nodes.values() if node._hooks is not None
+                for table in (node._hooks.pre, node._hooks.post, *[x for _, x in node._hooks.tensor])])
+
+
+def called_on(module: Any, tree: Any, before: bool) -> Any:
+    if before:
+        return before_forward(module, tree[0], tree[1])
+    return after_forward(module, tree[0], tree[1], tree[2], set())
+
+
+def fits(spec: Any, got: Any, shown: list[Any], news: list[Any]) -> bool:
+    """Is it what hooks gave?  news: gets the tensors that they made"""
+    if type(spec) is Hole:
+        return got is shown[spec.at]
+    if type(spec) is New:
+        if not isinstance(got, TensorBase) or any(got is t for t in shown) or wants_grad(got) != spec.rg:
+            return False
+        if got.array.shape != spec.shape or got.array.dtype != spec.dtype or spec.at > len(news):
+            return False
+        if spec.at == len(news):
+            news.append(got)
+        return got is news[spec.at]
+    if isinstance(got, TensorBase) or type(got) is not type(spec):
+        return False
+    if type(spec) in (tuple, list):
+        return len(spec) == len(got) and all([fits(x, y, shown, news) for x, y in zip(spec, got)])
+    if type(spec) is dict:
+        return list(spec) == list(got) and all([fits(x, y, shown, news) for x, y in zip(spec.values(), got.values())])
+    return bool(got is spec or got == spec)
+
+
+def edited(array: Any, journal: list[Any]) -> bool:
+    """Was memory of that array edited?"""
+    own = root(array)
+    return any([isinstance(x, TensorBase) and root(x.array) is own for x in journal])
 
 
 class Rerun:
@@ -546,7 +609,7 @@ class Rerun:
 
     def node(self, table: Any, gs: list[Any], seen: Any, graph: bool) -> list[Any]:
         gs = list(gs)
-        return gs if self.taken(OnLeafNode.what, gs) else fire_node_hooks(table, gs, seen, graph)
+        return gs if self.taken(AtNode.what, gs) else fire_node_hooks(table, gs, seen, graph)
 
     def boundary(self, call: Any, enters: bool, shown: Any) -> Any:
         f = call.after if enters else call.before
@@ -591,46 +654,22 @@ def moved(answer: Answer, tree: Any) -> Any:
             np.copyto(t.array, was.array)
             for _ in range(was.version.edits):
                 bump(t)
-        if was.listeners and to is not None:
-            tie(to, t.nr, was.listeners)
-            t.listeners = was.listeners if t.listeners is None else t.listeners
+        if was.fn is not None and was.fn._hooks is not None and to is not None and was.fn is not to:
+            handed_on(was.fn._hooks, to, t)
         if was.kept is not None and to is not None:
             t.kept = was.kept
             own_retain(to)[t.nr] = was.kept
     return refilled(holed(answer.tree, {id(was): i for i, was in enumerate(answer.shown)}, True), tensors)
 
 
-def called_on(module: Any, tree: Any, before: bool) -> Any:
-    if before:
-        return before_forward(module, tree[0], tree[1])
-    return after_forward(module, tree[0], tree[1], tree[2], set())
-
-
-def fits(spec: Any, got: Any, shown: list[Any], news: list[Any]) -> bool:
-    """Is it what hooks gave?  news: gets the tensors that they made"""
-    if type(spec) is Hole:
-        return got is shown[spec.at]
-    if type(spec) is New:
-        if not isinstance(got, TensorBase) or any(got is t for t in shown) or wants_grad(got) != spec.rg:
-            return False
-        if got.array.shape != spec.shape or got.array.dtype != spec.dtype or spec.at > len(news):
-            return False
-        if spec.at == len(news):
-            news.append(got)
-        return got is news[spec.at]
-    if isinstance(got, TensorBase) or type(got) is not type(spec):
-        return False
-    if type(spec) in (tuple, list):
-        return len(spec) == len(got) and all([fits(x, y, shown, news) for x, y in zip(spec, got)])
-    if type(spec) is dict:
-        return list(spec) == list(got) and all([fits(x, y, shown, news) for x, y in zip(spec.values(), got.values())])
-    return bool(got is spec or got == spec)
-
-
-def edited(array: Any, journal: list[Any]) -> bool:
-    """Was memory of that array edited?"""
-    own = root(array)
-    return any([isinstance(x, TensorBase) and root(x.array) is own for x in journal])
+def handed_on(hooks: NodeHooks, to: Node, t: Any) -> None:
+    """The hooks of a node that was shown become those of the node of t."""
+    for _, table in hooks.tensor:
+        tie(to, t.nr, table)
+        t.listeners = table if t.listeners is None else t.listeners
+    own = to.own_hooks()
+    own.pre, own.post = hooks.pre or own.pre, hooks.post or own.post
+    hooks.tensor, hooks.pre, hooks.post = [], NONE, NONE
 
 
 def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | None:
@@ -644,8 +683,10 @@ def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | 
     for entry in entries:
         if isinstance(entry.fn, CallOut):
             entry.fn.turn, entry.fn.dirty = turn, dirty
-            if isinstance(entry.fn, OnNode):
+            if isinstance(entry.fn, (OnNode, AtNode)) and type(entry.args[0]) is int:
                 turn.heard.add(entry.args[0])
+            if isinstance(entry.fn, OnModule):
+                turn.boundaries.append(entry.args[0])
         elif entry.fixed and not isinstance(entry.fn, (Kept, Whole)) and entry.fn is not set_grad and entry.fn is not no_grad:
             dirty = True
     later: set[int] = set()

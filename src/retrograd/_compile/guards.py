@@ -40,6 +40,8 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
             return True
     if kind == "empty":
         return any(holder)
+    if kind == "filled":
+        return not all(holder)
     if kind in MANY:
         return unlike(guard) is not None
     if kind == "set":

@@ -1,6 +1,7 @@
 """Hooks of a recorded call as entries: what the engine tells where it would call them."""
 from __future__ import annotations
 
+import types
 from functools import partial
 from typing import Any
 
@@ -17,21 +18,22 @@ from .book import Tensors
 from .callouts import (
     After,
     Answer,
+    AtNode,
     CallOut,
     New,
     OnForward,
     OnLeaf,
-    OnLeafNode,
     OnModule,
     OnNode,
     OnStep,
     Shown,
     edited,
+    hooks_on,
 )
 from .effects import grad_of
 from .passes import Frame, Passes
 from .past import pasts
-from .reach import TENSORS
+from .reach import NUMBERS, TENSORS, Reach
 from .values import Entry, Refused, Value, of_array, root
 from .whole import PLAIN, Before, Hole, Region, leaves
 
@@ -44,13 +46,16 @@ def tell(recorder: Any) -> None:
 class Hooked(Passes):
     """Where hooks are called."""
 
-    def __init__(self, tensors: Tensors, heeds: bool) -> None:
-        """heeds: may hooks be entries?"""
+    def __init__(self, tensors: Tensors, reach: Reach | None) -> None:
+        """reach: what is the same at each call, where hooks may be entries"""
         super().__init__(tensors)
-        self.heeds = heeds
+        self.heeds, self.reach = reach is not None, reach
         self.answers: list[Answer] | None = None        # what hooks do, where somebody asks for it
         self.hook_edits: dict[int, int] = {}    # how often they edited a tensor, by its place
         self.numbers: dict[tuple[int, int], int] = {}   # of nodes of tensors that forward hooks were shown
+        self.listening: set[int] = set()        # nodes of tensors that the function itself has hooks registered on
+        self.cells: list[tuple[Any, Any]] = []  # what such hooks close over
+        self.registered = modes.registered      # how many hooks there may be
         self.drew = False                       # did the hooks called last draw random numbers?
 
     def flush(self) -> None:
@@ -100,7 +105,7 @@ class Hooked(Passes):
         if not table and not own.retain:
             return g, shared
         node = frame.node
-        out: CallOut = OnLeaf(table, False) if isinstance(node, AccumulateGrad) else OnNode(table, 1)
+        out: CallOut = OnLeaf(table, False) if isinstance(node, AccumulateGrad) else OnNode(table, self.static(node, own))
         got = self.called(out, node, [frame.gs[0]], [g], fire)
         frame.gs[0] = self.known(got[0])
         return got[0], kept[0]
@@ -126,13 +131,25 @@ class Hooked(Passes):
         frame = self.frames[-1] if self.frames else None
         if self.off or frame is None or not self.ours(frame, frame.node._hooks, graph):
             return self.aside(fire_node_hooks, table, gs, seen, graph)
-        if seen is not None:
-            frame.settled = True
-            self.accumulated(frame)
-        got = self.called(OnLeafNode(table, seen is not None), frame.node, [frame.gs[0]], gs if seen is None else [],
+        given = [frame.gs[0]]
+        try:
+            if seen is not None and isinstance(frame.node, AccumulateGrad):
+                frame.settled = True
+                self.accumulated(frame)
+            elif seen is not None:
+                if id(frame.node) in self.regions:
+                    raise Refused(f"a hook of {frame.node.name()}")
+                ends = [(frame.node.edge_node(i), frame.node.edge_nr(i), x) for i, x in enumerate(gs)]
+                made = iter(self.ruled(frame, [end for end in ends if end[0] is not None and end[2] is not None]))
+                given = [next(made) if to is not None and x is not None else None for to, _, x in ends] + given
+        except Refused as error:
+            self.refuse(error)
+        got = self.called(AtNode(table, len(gs), seen is not None), frame.node, given, gs,
                           lambda: fire_node_hooks(table, gs, seen, graph))
         if seen is None:
             frame.gs[0] = self.known(got[0])
+        else:
+            frame.sent = [self.known(x) for x in got]
         return got
 
     def before_step(self, opt: Any, func: Any, args: Any, kwargs: Any) -> Any:
@@ -181,13 +198,14 @@ class Hooked(Passes):
             self.refuse(error)
             return self.aside(fire)
         self.flush()
-        heard = [len(t.listeners or ()) for t in tensors]
+        heard = hooks_on(tensors, out.there)
         got, journal, registered = self.watched(out, fire)
         if self.off:
             return got
         try:
-            new = sum([len(t.listeners or ()) - had for t, had, there in zip(tensors, heard, out.there) if not there])
-            if registered != new:
+            self.registered += registered
+            if registered != hooks_on(tensors, out.there) - heard or (
+                    registered and any(id(t.fn) in self.listening for t in tensors)):
                 raise Refused(f"a hook registers or removes hooks: {out.where()}")
             self.made_by_hooks(out, module, tensors, given, known, got, journal)
         except Refused as error:
@@ -316,6 +334,55 @@ class Hooked(Passes):
         frame.sent = [self.known(x) for x in got]
         return result[0]
 
+    # -- hooks that the function registers
+
+    def listens(self, t: TensorBase, hook: Any) -> None:
+        """The function registers a hook on t."""
+        node = t.fn
+        if node is None or t.origin is not None or id(t) in self.tensors.by_id:
+            raise Refused("a hook that the call registers on a tensor that stays, or is a view")
+        if not self.steady(hook):
+            raise Refused("a hook that is another one at each call")
+        if t.listeners and id(node) not in self.listening:
+            raise Refused("hooks of the function and of hooks on one tensor")
+        self.numbers.setdefault((id(node), t.nr), len(self.numbers))
+        self.listening.add(id(node))
+        self.registered += 1
+
+    def static(self, node: Node, own: NodeHooks) -> NodeHooks | None:
+        """The hooks of a node, where the function registers them."""
+        if id(node) not in self.listening:
+            return None
+        found = NodeHooks()
+        found.tensor = [(nr, dict(table)) for nr, table in own.tensor]
+        return found
+
+    def steady(self, x: Any) -> bool:
+        """Is it the same at each call?"""
+        assert self.reach is not None
+        if isinstance(x, NUMBERS) or id(x) in self.reach.seen:
+            return True
+        if isinstance(x, types.FunctionType):
+            known = {id(holder) for kind, holder, _, _ in self.reach.guards if kind == "cell"}
+            for cell in x.__closure__ or ():
+                if id(cell) not in known:
+                    if not self.steady(cell.cell_contents):
+                        return False
+                    self.cells.append((cell, cell.cell_contents))
+            return all(map(self.steady, [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]))
+        if isinstance(x, types.MethodType):
+            return self.steady(x.__self__) and self.steady(x.__func__)
+        if isinstance(x, partial):
+            return all(map(self.steady, [x.func, *x.args, *x.keywords.values()]))
+        return isinstance(x, types.BuiltinFunctionType) and (self.steady(x.__self__) or isinstance(x.__self__, types.ModuleType))
+
+    def settled_hooks(self) -> None:
+        """Refused where the call registers or removes others."""
+        if modes.registered != self.registered:
+            raise Refused("the call registers or removes hooks")
+        if any(cell.cell_contents is not x for cell, x in self.cells):
+            raise Refused("a hook that the call registers refers to what changes")
+
     # -- the entry
 
     def hears(self, node: Node, hooks: NodeHooks) -> bool:
@@ -328,7 +395,7 @@ class Hooked(Passes):
             if graph:
                 raise Refused("a hook in a pass that makes a graph")
             if not isinstance(node, AccumulateGrad):
-                if own is None or own.shapes or own.pre or own.post or len(frame.gs) != 1 or (id(node), 0) not in self.numbers:
+                if own is None or own.shapes or len(frame.gs) != 1 or (id(node), 0) not in self.numbers:
                     raise Refused(f"a hook of {node.name()}")
                 return True
             if node._hooks is not own or own is None or own.shapes or id(node.variable) not in self.tensors.by_id:

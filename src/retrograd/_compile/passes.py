@@ -242,14 +242,18 @@ class Passes(Book):
                     region.answer.sent[-1][at] = array.copy("K")
 
     def ran(self, frame: Frame) -> None:
+        if self.regions and id(frame.node) in self.regions:
+            self.left(frame, self.regions[id(frame.node)])
+            return
+        for (to, nr, _), value in zip(frame.edges, self.ruled(frame, frame.edges)):
+            self.arrive(frame.task, to, nr, value)
+
+    def ruled(self, frame: Frame, edges: list[tuple[Node, int, Any]]) -> list[Value]:
+        """What the node's rules gave for these edges."""
         node: Node = frame.node
-        if self.regions and id(node) in self.regions:
-            self.left(frame, self.regions[id(node)])
-            return
         g = frame.gs[0]
-        edges = frame.edges
         if not edges:
-            return
+            return []
         if g is None or len(frame.gs) > 1:
             raise Refused(f"{node.name()} has several outputs")
         fresh: list[int] = []                   # which gradients of the node are made here
@@ -277,12 +281,8 @@ class Passes(Book):
                 values = self.lower.linear_rules(g, made, fresh, arrays, node, where)
             else:
                 values = self.lower.rules(node, g, made or ([None], None), fresh, arrays, where)
-        at = 0
-        for (to, nr, _), value in zip(edges, sent):
-            if value is None:
-                value = values[at]
-                at += 1
-            self.arrive(frame.task, to, nr, value)
+        fill = iter(values)
+        return [next(fill) if value is None else value for value in sent]
 
     def passed(self, frame: Frame, sent: list[Value | None]) -> None:
         """A node around a module ran, and its hooks left these."""

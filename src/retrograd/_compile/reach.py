@@ -27,6 +27,7 @@ from .._missing import late_names
 from .._tensor import Tensor, dtypes
 from .._tensor.home import ours
 from .._tensor.size import Size
+from ..nn import hooks
 from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim.optimizer import Optimizer
@@ -66,6 +67,7 @@ HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backwa
 STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 # Nobody has to look into them.  No call reads a module's _non_persistent_buffers_set
 TABLES = {"_non_persistent_buffers_set", *[name for name in vars(Module()) if "_hooks" in name]}
+PARTS = ("_parameters", "_buffers", "_modules")
 NONE: set[str] = set()
 describing = late_names.__module__
 METHODS = (types.FunctionType, property, staticmethod, classmethod)
@@ -129,8 +131,8 @@ refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to tor
 class Reach:
     """All that `f` and what it refers to may read.
 
-    guards   (kind, object, key, what it was): "dict", "cell", "attr", "empty", "items", "type"; of several keys "table",
-             "dicts" and "attrs", with tuples
+    guards   (kind, object, key, what it was): "dict", "cell", "attr", "empty", "filled", "items", "type"; of several keys
+             "table", "dicts" and "attrs", with tuples
     tensors  those that were met
     """
 
@@ -386,7 +388,10 @@ class Reach:
         own = vars(x)
         mine = kind in SORTS                    # no program made it
         if mine and kind is not Module or any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
-            self.mapping(own, path, TABLES)     # code of ours reads its attributes
+            if any(own[name] for name in HOOKS) or hooks.everywhere():
+                self.hooked(x, own, path)
+            else:
+                self.mapping(own, path, TABLES)     # code of ours reads its attributes
         if not mine:
             self.kind(kind)
             self.objects.append((x, path))
@@ -394,6 +399,14 @@ class Reach:
             self.several("dicts", x, (*read, "_compiled_call_impl", *HOOKS), path)
             self.todo.extend([(own.get(name), (path, "{}.{}", name)) for name in read])
         self.hooks(own, HOOKS, path)
+
+    def hooked(self, x: Any, own: dict[str, Any], path: Any) -> None:
+        """A module of ours whose hooks may give it attributes: those that code of ours asks for, or that was there at first."""
+        kind: Any = type(x)
+        asked = asked_by(kind) | self.names
+        names = tuple([key for key in own if key in asked and key not in TABLES])
+        self.several("dicts", x, (*names, *[key for part in PARTS for key in own[part]]), path)
+        self.todo.extend([(own[name], (path, "{}.{}", name)) for name in names])
 
     def optimizer(self, x: Any, path: Any) -> None:
         """Its numbers are read at each step; who is in it is noted."""
@@ -413,13 +426,25 @@ class Reach:
         self.hooks(own, STEP_HOOKS, path)
 
     def hooks(self, own: dict[str, Any], names: tuple[str, ...], path: Any) -> None:
-        """What hooks there are: they are called, whatever they are."""
+        """Are there any?  They are called, whatever they are."""
         tables = tuple([x for x in values_at(own, names) if x is not MISSING])
-        if not any(tables):
-            self.note("empty", tables, None, None, (path, "hooks of {}", ""))
-            return
-        for name in names:
-            self.note("table", own[name], tuple(own[name]), tuple(own[name].values()), (path, "hooks of {}[*]", ""))
+        filled = tuple([x for x in tables if x])
+        for kind, some in (("filled", filled), ("empty", tuple([x for x in tables if not x]) if filled else tables)):
+            if some:
+                self.note(kind, some, None, None, (path, "hooks of {}", ""))
+
+
+@functools.lru_cache(maxsize=200)
+def asked_by(kind: Any) -> set[str]:
+    """The attributes that methods of a class of ours ask for."""
+    found: set[str] = set(vars(Module()))
+    todo = [y.__code__ for base in kind.__mro__ for x in vars(base).values() for y in (x, getattr(x, "fget", None))
+            if isinstance(y, types.FunctionType)]
+    while todo:
+        code = todo.pop()
+        found.update(code.co_names, [x for x in code.co_consts if type(x) is str])
+        todo.extend([x for x in code.co_consts if isinstance(x, types.CodeType)])
+    return found
 
 
 def written(cls: type) -> bool:

@@ -11,7 +11,7 @@ from .book import Tensors
 from .callouts import Answer, Left, Rerun, Turn
 from .guards import facts_of
 from .mood import mood
-from .plan import Plan, Undone
+from .plan import Undone
 from .stance import stance
 from .trace import Trace
 from .values import Refused
@@ -70,6 +70,8 @@ class Compiled(Wrapper):
             if situation not in local["met"]:
                 local["met"] = [situation, *local["met"][:MET]]
                 return self.f(*args, **kwargs)
+        if len(variants) >= self.limit:         # hooks come and go
+            variants[:] = [v for v in variants if v.plan.turn is None or v.plan.turn.registered == modes.registered]
         if len(variants) >= self.limit:
             local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
@@ -102,7 +104,7 @@ class Compiled(Wrapper):
             before = Beginning(self.f, key, inputs, next((v.reach for v in variants if v.reaches(key)), None))
         except Refused as error:
             return self.refuse(error, args, kwargs)
-        trace = Trace(before.tensors, self.f)
+        trace = Trace(before.tensors, self.f, before.reach)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
@@ -192,7 +194,7 @@ class Compiled(Wrapper):
             got = plan.rehearse(inputs)
         finally:
             before.restore()
-        result, trace, outputs = self.traced(plan, inputs, args, kwargs, [])
+        result, trace, outputs = self.traced(variant, inputs, args, kwargs, [])
         plan.same(trace, outputs, got)
         self.alike(quick, written([v.array for v in outputs.values], plan.tensors, inputs))
         return result
@@ -204,7 +206,7 @@ class Compiled(Wrapper):
         answers: list[Answer] = []
         turn.answers = answers
         try:
-            result, trace, outputs = self.traced(plan, inputs, args, kwargs, answers)
+            result, trace, outputs = self.traced(variant, inputs, args, kwargs, answers)
             if outputs is None:
                 self.drop(variant)
                 self.note(trace.reason)
@@ -227,14 +229,15 @@ class Compiled(Wrapper):
         finally:
             turn.answers = None
 
-    def traced(self, plan: Plan, inputs: list[TensorBase], args: Any, kwargs: Any, answers: list[Answer]) -> Any:
+    def traced(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any, answers: list[Answer]) -> Any:
         """An eager call: -> its result, and what was recorded; `answers` gets what hooks did."""
+        plan = variant.plan
         tensors = Tensors()
         for t in inputs:
             tensors.add(t, "input")
         for t in plan.tensors.held:
             tensors.add(t, "held")
-        trace = Trace(tensors, self.f)
+        trace = Trace(tensors, self.f, variant.reach)
         trace.answers = answers
         with trace:
             result = self.f(*args, **kwargs)

@@ -19,7 +19,7 @@ from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .hooked import Hooked, is_boundary, tell
 from .outputs import Outputs, copied_array
-from .reach import OPTIMIZERS, goes_out
+from .reach import OPTIMIZERS, Reach, goes_out
 from .values import Entry, Refused, Value, of_array, root
 from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
 
@@ -34,9 +34,9 @@ class Trace(Hooked):
 
     graph: Graph | None = None                  # of the results
 
-    def __init__(self, tensors: Tensors, f: Any = None) -> None:
-        """f: the function, where Python is to be skipped"""
-        super().__init__(tensors, f is not None)
+    def __init__(self, tensors: Tensors, f: Any = None, reach: Reach | None = None) -> None:
+        """f: the function, where Python is to be skipped;  reach: of it"""
+        super().__init__(tensors, reach)
         self.code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
         self.told: dict[int, tuple[Any, Value]] = {}    # numbers that f returns, by identity
 
@@ -70,6 +70,12 @@ class Trace(Hooked):
                 except Refused as error:
                     self.refuse(error)
             return out
+        if name == "Tensor.register_hook" and self.heeds:
+            try:
+                self.listens(args[0], args[1] if len(args) > 1 else kwargs["hook"])
+            except Refused as error:
+                self.refuse(error)
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
         edited = dict(self.edited) if self.edited else {}
         self.inside = inside = Inside(len(self.entries), edited, dropped(name, args, kwargs))
         before = None if brief(name) in QUIET else Before(args, kwargs)
@@ -279,6 +285,8 @@ class Trace(Hooked):
         """Call it after the function returned `result`, outside `with`; Refused where the call cannot be replayed."""
         if self.reason:
             raise Refused(self.reason)
+        if self.heeds:
+            self.settled_hooks()
         self.flush()
         outputs = Outputs(self, result)
         roots = [id(root(t.array)) for _, _, t in self.tensors.all()]

@@ -188,13 +188,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
         legacy: list[Hook] = []
         if (own["_backward_hooks"] or own["_backward_pre_hooks"] or _global_backward_hooks
                 or _global_backward_pre_hooks):
-            before = list(own["_backward_pre_hooks"].values())
-            if _global_backward_pre_hooks:
-                before = [*_global_backward_pre_hooks.values(), *before]
-            if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
-                full = list(own["_backward_hooks"].values())
-            else:
-                full, legacy = backward_hooks(own)
+            before, full, legacy = around_backward(own)
             if full or before:
                 boundary = Boundary(module, full, before)
         recorded = modes.outs is not None and modes.outs.mine()
@@ -238,6 +232,11 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
     return result
 
 
+def everywhere() -> bool:
+    """Has every module hooks?"""
+    return bool(_global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks)
+
+
 def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
     """(id, hook, with_kwargs, always_call), global ones first."""
     found = [(id, hook, id in _global_forward_hooks_with_kwargs, id in _global_forward_hooks_always_called)
@@ -245,6 +244,17 @@ def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
     with_kwargs, always = own["_forward_hooks_with_kwargs"], own["_forward_hooks_always_called"]
     found.extend((id, hook, id in with_kwargs, id in always) for id, hook in own["_forward_hooks"].items())
     return found
+
+
+def around_backward(own: dict[str, Any]) -> tuple[list[Hook], list[Hook], list[Hook]]:
+    """Full backward pre-hooks, full and legacy backward hooks of a call."""
+    before = list(own["_backward_pre_hooks"].values())
+    if _global_backward_pre_hooks:
+        before = [*_global_backward_pre_hooks.values(), *before]
+    if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
+        return before, list(own["_backward_hooks"].values()), []
+    full, legacy = backward_hooks(own)
+    return before, full, legacy
 
 
 def backward_hooks(own: dict[str, Any]) -> tuple[list[Hook], list[Hook]]:
