@@ -20,7 +20,7 @@ from .._rules.identity import fired, spread
 from ..nn.hooks import after_forward, around_backward, before_forward
 from ..optim.optimizer import after_step, before_step
 from .book import Tensors
-from .effects import grad_of, no_grad, set_grad, store_grad
+from .effects import Store, edits_of, grad_of, no_grad, set_grad, store_grad
 from .past import Past
 from .values import Entry, Value, root
 from .whole import Hole, Kept, Part, Whole, holed, leaves, refilled
@@ -40,32 +40,35 @@ class Answer:
 
     arrays   what they left; None where nothing is
     same     which of them are the memory that the hooks were shown
-    edits    tensors that were there, their content, and how often it was edited;  grads: leaves, and what their .grad is
+    edits    tensors that were there, their content, and how often it was edited
+    grads    leaves, what their .grad is, and whether it is another one
     """
 
-    def __init__(self, out: CallOut, arrays: list[Any], same: list[bool], edits: list[tuple[Any, int]], grads: list[Any]) -> None:
+    def __init__(self, out: CallOut, arrays: list[Any], same: list[bool], edits: list[tuple[Any, int]],
+                 grads: list[tuple[Any, bool]]) -> None:
         self.what, self.whom = out.what, out.whom
         self.arrays = [None if x is None else x.copy("K") for x in arrays]
         self.same = same
         self.edits = [(t, t.array.copy("K"), count) for t, count in edits]
-        self.grads = [(t, None if grad_of(t) is None else grad_of(t).array.copy("K")) for t in grads]
+        self.grads = [(t, None if grad_of(t) is None else grad_of(t).array.copy("K"), fresh) for t, fresh in grads]
         self.sent: list[dict[int, Any]] = []    # by pass: what the graph that they made sends to each of its edges
         self.stream: Any = None                 # the random numbers to come, where they drew some
         self.error: Any = None
         self.tree: Any = None                   # what forward hooks gave, and the tensors that they were shown
         self.shown: list[Any] = []
         self.edited: list[int] = []             # which of those they edited
+        self.called: set[int] = set()           # those of them that are always called, by id
 
     def again(self) -> None:
         """Do it once more to what was there."""
         for t, content, count in self.edits:
             np.copyto(t.array, content)
             shared_version(t).edits += count
-        for t, content in self.grads:
+        for t, content, fresh in self.grads:
             had = grad_of(t)
             if content is None:
                 no_grad(t, None)
-            elif had is not None and had.array.shape == content.shape:
+            elif had is not None and not fresh:
                 np.copyto(had.array, content)
             else:
                 set_grad(t, content.copy("K"))
@@ -76,14 +79,18 @@ class Answer:
 class Turn:
     """One run of a plan, as its call-outs see it."""
 
-    def __init__(self, tensors: Tensors, draws: bool, places: list[int]) -> None:
-        """draws: are random numbers drawn?  places: of leaves whose .grad is set"""
-        self.tensors, self.draws, self.places = tensors, draws, places
+    def __init__(self, tensors: Tensors, draws: bool, places: list[int], stores: list[int], adds: list[int]) -> None:
+        """draws: are random numbers drawn?  places: of leaves whose .grad is set
+
+        stores   of tensors that the plan writes before the last call-out, whatever hooks do;  adds: to whose .grad it adds
+        """
+        self.draws, self.places, self.stores, self.adds = draws, places, stores, adds
         self.held, self.count = list(tensors.held), len(tensors.inputs)
         self.errors: Any = None                 # what floating-point errors do outside
         self.task = Task(False, False)          # the pass that hooks are told of
         self.answers: list[Answer] | None = None        # in place of calling hooks
         self.at = 0
+        self.final: list[bool] = []             # which entries with effects write what cannot be undone
         self.log: list[Answer] = []             # what hooks did in this run
         self.journal: list[Any] = []
         self.nodes: dict[int, Any] = {}         # of tensors that were shown, by number
@@ -101,11 +108,13 @@ class Turn:
                 call.pre, call.full, _ = around_backward(vars(call.module))
         if self.answers is None:
             self.had = [(t, grad_of(t)) for t in map(self.of, self.places)]
+            written = [self.of(i) for i in self.stores] + [grad_of(self.of(i)) for i in self.adds]
+            self.kept = [(t, t.array.copy("K"), edits_of(t)) for t in written]
             self.uses = random.default_generator._uses
             self.stream = random.get_rng_state() if self.draws else None
 
     def end(self) -> None:
-        self.log, self.journal, self.nodes, self.had, self.inputs = [], [], {}, [], []
+        self.log, self.journal, self.nodes, self.had, self.kept, self.inputs = [], [], {}, [], [], []
 
     def of(self, place: int) -> Any:
         return self.inputs[place] if place < self.count else self.held[place - self.count]
@@ -126,12 +135,16 @@ class Turn:
                 return False
             random.set_rng_state(self.stream)
         known = [*self.inputs, *self.held, *[g for _, g in self.had if g is not None]]
-        versions = {id(t.version) for t in known}
+        versions = {id(t.version) for t in known} - {id(t.version) for t, _, _ in self.kept}
         if any(isinstance(x, TensorBase) and id(x.version) in versions for x in self.journal):
             return False
         for t, grad in self.had:
             if t.sink is not None:
                 t.sink.grad = grad
+        for t, content, edits in self.kept:
+            np.copyto(t.array, content)
+            if t.version is not None:
+                t.version.edits = edits
         return True
 
 
@@ -151,6 +164,7 @@ class CallOut:
         self.whole: list[bool] = []             # which of the arrays left are there, and whether they lie in C order
         self.straight: list[bool] = []
         self.consts: list[int] = []             # of the arrays shown that are the plan's own
+        self.laid: list[bool] = []              # which of these .grad lie in C order
         self.grads = 0                          # of so many tensors .grad is another one after it,
         self.shown = count                      # which come behind so many arrays; of those behind them it is None
         self.later: set[int] = set()            # nodes of leaves whose .grad the plan sets or reads later
@@ -211,7 +225,7 @@ class CallOut:
             raise Left("asks to be called at the end of the pass", self)
         if journal and self.later:
             for x in journal:
-                if isinstance(x, AccumulateGrad) and id(x) in self.later:
+                if isinstance(x, AccumulateGrad) and id(x) in self.later and all([t.sink is not x for t in tensors]):
                     raise Left("sets a .grad that the call goes on with", self)
         return self.left(found, given, tensors)
 
@@ -226,7 +240,7 @@ class CallOut:
         shown = given[:len(found)]
         same = [x is y for x, y in zip(found, shown)]
         edits: list[tuple[Any, int]] = []
-        grads: list[Any] = []
+        grads: list[tuple[Any, bool]] = []
         if journal:
             turn.journal.extend(journal)
             sinks = {id(x) for x in journal}
@@ -234,7 +248,7 @@ class CallOut:
             for t in [*turn.inputs, *turn.held]:
                 g = grad_of(t)
                 if id(t.sink) in sinks or (g is not None and g.version is not None and id(g.version) in versions):
-                    grads.append(t)
+                    grads.append((t, id(t.sink) in sinks))
             same = [x and not edited(y, journal) for x, y in zip(same, shown)]
         answer = Answer(self, [None if alike else x for x, alike in zip(found, same)], same, edits, grads)
         answer.error = error
@@ -258,6 +272,8 @@ class CallOut:
             if (g is not None) != (i < self.grads):
                 raise Left("sets a .grad that it did not set, or the other way round", self)
             if g is not None:
+                if self.laid[i] and not g.array.flags.c_contiguous:
+                    raise Left("sets a .grad that lies otherwise in memory", self)
                 found.append(g.array)
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -413,6 +429,7 @@ class OnForward(CallOut):
         self.tensors: list[Any] = []            # shown in this run, what came of it, and what was edited
         self.got: Any = None
         self.journal: list[Any] = []
+        self.called: set[int] = set()           # hooks that are always called
         self.had = 0                            # hooks on them before
 
     def show(self, turn: Turn, given: list[Any]) -> list[Any]:
@@ -435,13 +452,14 @@ class OnForward(CallOut):
         tensors = self.show(self.turn, given)
         self.tensors, self.got = tensors, None
         self.had = hooks_on(tensors, self.there)
-        self.got = called_on(self.module, refilled(self.tree, tensors), self.before)
+        self.called = set()
+        self.got = called_on(self.module, refilled(self.tree, tensors), self.before, self.called)
         return []
 
     def note(self, turn: Turn, given: list[Any], found: list[Any], journal: list[Any], uses: int, error: Any) -> None:
         super().note(turn, given, [], journal, uses, error)
         answer = turn.log[-1]
-        answer.tree, answer.shown = self.got, self.tensors
+        answer.tree, answer.shown, answer.called = self.got, self.tensors, self.called
         self.journal = journal
 
     def left(self, found: list[Any], given: list[Any], tensors: Any) -> Any:
@@ -520,10 +538,10 @@ def hooks_on(tensors: list[Any], there: list[bool]) -> int:
                 for table in (node._hooks.pre, node._hooks.post, *[x for _, x in node._hooks.tensor])])
 
 
-def called_on(module: Any, tree: Any, before: bool) -> Any:
+def called_on(module: Any, tree: Any, before: bool, called: set[int]) -> Any:
     if before:
         return before_forward(module, tree[0], tree[1])
-    return after_forward(module, tree[0], tree[1], tree[2], set())
+    return after_forward(module, tree[0], tree[1], tree[2], called)
 
 
 def fits(spec: Any, got: Any, shown: list[Any], news: list[Any]) -> bool:
@@ -635,6 +653,8 @@ class Rerun:
         return before_forward(module, args, kwargs) if answer is None else moved(answer, (args, kwargs))
 
     def after(self, module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+        if self.at < len(self.log):
+            called.update(self.log[self.at].called)
         answer = self.next("a forward hook")
         if answer is None:
             return after_forward(module, args, kwargs, result, called)
@@ -672,30 +692,44 @@ def handed_on(hooks: NodeHooks, to: Node, t: Any) -> None:
     hooks.tensor, hooks.pre, hooks.post = [], NONE, NONE
 
 
+def final(entry: Entry) -> bool:
+    """Does it write what cannot be undone?"""
+    return not isinstance(entry.fn, (CallOut, Kept, Store, Whole)) and entry.fn not in (set_grad, no_grad, store_grad)
+
+
 def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | None:
     """Make the call-outs among the entries those of one plan, whose turn it is; None where there are none."""
     if not any([isinstance(e.fn, CallOut) for e in entries]):
         return None
-    sets = {e.args[0].index for e in entries if e.fn is set_grad or e.fn is no_grad}
-    turn = Turn(tensors, any(e.fixed and isinstance(e.fn, (Kept, Whole)) for e in entries), sorted(sets.union(early)))
-    known = tensors.all()
+    fixed = [e for e in entries if e.fixed]
+    last = max(i for i, e in enumerate(fixed) if isinstance(e.fn, CallOut))
+    sets = {e.args[0].index for e in fixed if e.fn is set_grad or e.fn is no_grad}
+    stores = {e.args[0].index for e in fixed[:last] if isinstance(e.fn, Store)}
+    adds: set[int] = set()
+    fresh: set[int] = set()
+    for e in fixed[:last]:
+        if e.fn is set_grad:
+            fresh.add(e.args[0].index)
+        elif e.fn is store_grad and e.args[0].index not in fresh:
+            adds.add(e.args[0].index)
+    draws = any(isinstance(e.fn, (Kept, Whole)) for e in fixed)
+    turn = Turn(tensors, draws, sorted(sets.union(early)), sorted(stores), sorted(adds))
+    turn.final = [final(e) for e in fixed]
     dirty = False
-    for entry in entries:
+    for entry, writes in zip(fixed, turn.final):
+        dirty = dirty or writes
         if isinstance(entry.fn, CallOut):
             entry.fn.turn, entry.fn.dirty = turn, dirty
             if isinstance(entry.fn, (OnNode, AtNode)) and type(entry.args[0]) is int:
                 turn.heard.add(entry.args[0])
             if isinstance(entry.fn, OnModule):
                 turn.boundaries.append(entry.args[0])
-        elif entry.fixed and not isinstance(entry.fn, (Kept, Whole)) and entry.fn is not set_grad and entry.fn is not no_grad:
-            dirty = True
     later: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.fn, CallOut):
             entry.fn.later = set(later)
-        elif entry.fn is set_grad or entry.fn is store_grad:
-            later.add(id(known[entry.args[0].index][2].sink))
-        for x in entry.args:
-            if isinstance(x, Value) and x.kind == "grad":
-                later.add(id(known[x.index][2].sink))
+        places = [x.index for x in entry.args if isinstance(x, Value) and x.kind == "grad"]
+        if entry.fn is set_grad or entry.fn is store_grad:
+            places.append(entry.args[0].index)
+        later.update([id(turn.of(i).sink) for i in places if i >= turn.count])
     return turn

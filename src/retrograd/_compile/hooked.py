@@ -479,9 +479,10 @@ class Hooked(Passes):
         who = entry.args[0]
         out.whom = who.index if isinstance(who, Value) else who if type(who) is int else id(getattr(who, "module", who))
         edits: list[tuple[Any, int]] = []
-        grads: list[TensorBase] = []
-        if journal:
-            edits, grads = self.disturbed(out, entry, [x for x in journal if isinstance(x, TensorBase)])
+        grads: list[tuple[Any, bool]] = []
+        if journal or isinstance(out, After):
+            own = who.index if isinstance(out, After) else -1       # its .grad is looked at anew, whatever the hooks do
+            edits, grads = self.disturbed(out, entry, [x for x in journal if isinstance(x, TensorBase)], own)
         if self.answers is None:
             return None
         answer = Answer(out, arrays, same, edits, grads)
@@ -490,7 +491,8 @@ class Hooked(Passes):
         self.answers.append(answer)
         return answer
 
-    def disturbed(self, out: CallOut, entry: Entry, edited: list[TensorBase]) -> tuple[list[tuple[Any, int]], list[TensorBase]]:
+    def disturbed(self, out: CallOut, entry: Entry, edited: list[TensorBase], own: int) -> tuple[
+            list[tuple[Any, int]], list[tuple[Any, bool]]]:
         """Note which tensors that were there before the call the hooks edited, and whose .grad they set."""
         edits: list[tuple[Any, int]] = []
         set_to: list[tuple[int, Any]] = []
@@ -506,29 +508,32 @@ class Hooked(Passes):
             if grad is None:
                 if had is not None:
                     gone.append(place)
-            elif grad is not had or any(x.version is grad.version for x in edited):
+            elif grad is not had or place == own or any(x.version is grad.version for x in edited):
                 if grad.rg or grad.fn is not None:
                     raise Refused("a .grad that can be differentiated")
                 set_to.append((place, grad))
+        known = self.tensors.all()
+        grads: list[tuple[Any, bool]] = []
         for place, grad in set_to:
             array, fresh = grad.array, grad is not self.settled[place][0]
+            grads.append((known[place][2], fresh))
             if fresh and id(root(array)) in self.roots:
                 raise Refused(f"a hook makes a .grad of memory that is another tensor's: {out.where()}")
             value = of_array(array)
             value.entry = entry
             entry.outs.append(value)
-            if fresh:
-                self.know(value)
-            else:
+            out.laid.append(value.straight)
+            if any(x.version is grad.version for x in edited) and not fresh:
                 self.renewed(array, value)
+            else:
+                self.know(value)
             self.settled[place] = (grad, value)
             self.alive.append(grad)
         for place in gone:
             self.settled[place] = (None, None)
         out.grads = len(set_to)
-        known = self.tensors.all()
         entry.args.extend([Value("tensor", (), None, None, place) for place in [*[p for p, _ in set_to], *gone]])
-        return edits, [known[place][2] for place in [*[p for p, _ in set_to], *gone]]
+        return edits, [*grads, *[(known[place][2], True) for place in gone]]
 
 
 def merged(tables: list[tuple[int, dict[int, Any]]]) -> dict[int, Any]:

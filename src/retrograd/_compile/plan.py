@@ -170,7 +170,7 @@ class Plan:
             except Left:
                 raise
             except Exception as error:
-                if self.program.wrote:
+                if self.wrote(self.program.wrote):
                     raise                       # in an optimizer's step, or after one, as eagerly
                 raise Undone(error) from error
             finally:
@@ -214,11 +214,15 @@ class Plan:
         except Left:
             raise
         except Exception as error:
-            if any(entry.fixed for entry in self.entries[:done]):
+            if self.wrote(sum([entry.fixed for entry in self.entries[:done]])):
                 raise                           # in an optimizer's step, or after one, as eagerly
             raise Undone(error) from error
         finally:
             unhush(token)
+
+    def wrote(self, count: int) -> bool:
+        """Did the first entries with an effect, so many, write what cannot be undone?"""
+        return count > 0 and (self.turn is None or any(self.turn.final[:count]))
 
     def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
         graph = self.graph

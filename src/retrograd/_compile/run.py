@@ -129,7 +129,11 @@ class Compiled(Wrapper):
         except Left as left:
             return self.leave(variant, left, args, kwargs)
         except Undone as error:
-            result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
+            turn = plan.turn
+            log = [] if turn is None else turn.log
+            if turn is not None and not turn.undo():
+                raise error.__cause__ or error from None
+            result = self.rerun(log, args, kwargs)  # raises what Python would have raised, where it would
             self.note(f"a plan was dropped because it raised where Python does not: {error.__cause__!r}")
             self.drop(variant)
             return result
@@ -151,14 +155,18 @@ class Compiled(Wrapper):
                 raise error
             raise RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
                                f"({left.out.where()}); what was written stays") from error
-        modes.outs = Rerun(log)
-        try:
-            result = self.f(*args, **kwargs)
-        finally:
-            modes.outs = None
+        result = self.rerun(log, args, kwargs)
         if error is None:
             self.strayed(variant, left)
         return result
+
+    def rerun(self, log: list[Answer], args: Any, kwargs: Any) -> Any:
+        """An eager call, without the hooks that were called already."""
+        modes.outs = Rerun(log) if log else None
+        try:
+            return self.f(*args, **kwargs)
+        finally:
+            modes.outs = None
 
     def strayed(self, variant: Variant, left: Left) -> None:
         """Hooks did something else than in the call that was recorded: a plan of which that is often true is dropped."""

@@ -49,6 +49,8 @@ class Trace(Hooked):
         return self
 
     def __exit__(self, *_: Any) -> None:
+        if modes.outs is not self:
+            self.refuse("another thread meanwhile recorded a call, too")
         modes.observer = modes.outs = None
         tell(None)
         self.it.listener = None

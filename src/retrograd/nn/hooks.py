@@ -191,8 +191,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
             before, full, legacy = around_backward(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        recorded = modes.outs is not None and modes.outs.mine()
-        if recorded and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
+        if modes.outs is not None and modes.outs.mine() and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
             args, kwargs = modes.outs.before(module, args, kwargs)
         elif _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
             args, kwargs = before_forward(module, args, kwargs)
@@ -206,7 +205,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
-        if recorded and (_global_forward_hooks or own["_forward_hooks"]):
+        if modes.outs is not None and modes.outs.mine() and (_global_forward_hooks or own["_forward_hooks"]):
             result = modes.outs.after(module, args, kwargs, result, called)
         elif _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
             result = after_forward(module, args, kwargs, result, called)
