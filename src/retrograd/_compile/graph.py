@@ -17,7 +17,7 @@ from .._rules.loss import NllLossBackward0
 from ..autograd.function import BackwardCFunction
 from .code import Program
 from .lower import GradOf, NllAgain, NllOf
-from .passes import LIVE, used_up
+from .passes import LIVE
 from .steps import Steps
 from .values import Entry, Refused, Value, of_array, root
 from .whole import WholeGrads, apart
@@ -40,7 +40,7 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
     """The results whose graph was not used up."""
     found: list[TensorBase] = []
     for t in tensors_in(result):
-        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and used_up(t.fn) == LIVE:
+        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and trace.use(t.fn) == LIVE:
             found.append(t)
     return found
 

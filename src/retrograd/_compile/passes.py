@@ -3,15 +3,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from .._engine.nary import Many, Nary
 from .._engine.node import Node, NodeHooks, Task
 from .._engine.op import Binary, Unary
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .book import Book, Tensors
 from .effects import Laid
-from .lower import Linear2, Settled
+from .lower import EACH, Linear2
 from .values import Entry, Refused, Value, of_array
 from .whole import Region, WholeGrads
 
@@ -79,6 +77,7 @@ class Passes(Book):
         self.begun: list[int] = []              # nodes, as they ran
         self.lines: dict[int, str] = {}         # pass -> the user's line
         self.regions: dict[int, Region] = {}    # node -> the call that is one entry
+        self.uses: dict[int, int] = {}          # node -> used_up
 
     def forget(self) -> None:
         super().forget()
@@ -89,6 +88,13 @@ class Passes(Book):
     def hears(self, node: Node, hooks: NodeHooks) -> bool:
         """May hooks of a node that the call made be entries?"""
         return False
+
+    def use(self, fn: Node) -> int:
+        """used_up, once the call's own passes are over."""
+        found = self.uses.get(id(fn))
+        if found is None:
+            found = self.uses[id(fn)] = used_up(fn)
+        return found
 
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
@@ -105,7 +111,10 @@ class Passes(Book):
                     gs.append(None)
                     continue
                 array = got.array if isinstance(got, TensorBase) else got
-                known = self.sums.pop((task.number, id(node), nr), None)
+                key = (task.number, id(node), nr)
+                known = self.sums.get(key)
+                if known is not None:
+                    del self.sums[key]
                 if known is not None and not task.graph:
                     if known.array is None:
                         known.array = array
@@ -174,7 +183,7 @@ class Passes(Book):
                 total.straight):
             self.lower.each("add", [had, g], total, "sum of gradients")
         else:
-            self.add(Entry("sum of gradients", Settled(np.add), [had, g], [total]))
+            self.add(Entry("sum of gradients", EACH["add"], [had, g], [total]))
         self.sums[key] = total
 
     def end(self, task: Task, node: Node) -> None:
@@ -310,7 +319,7 @@ class Passes(Book):
             if g.straight or g.full is not None:
                 self.lower.each("add", [old, g], total, "sum of gradients")
             else:
-                self.add(Entry("sum of gradients", Settled(np.add), [old, g], [total]))
+                self.add(Entry("sum of gradients", EACH["add"], [old, g], [total]))
             self.overwritten(array, total)
         elif id(array) not in self.values:                  # copied
             if array.dtype is not g.dtype or array.shape != g.shape:

@@ -1,7 +1,7 @@
 """Entries in order, and how they are executed."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .outputs import Outputs, build
 from .trace import Trace
 from .values import Value
 
-ndarray = np.ndarray
+ndarray: Final = np.ndarray
 
 
 class Undone(Exception):
@@ -56,9 +56,11 @@ class Plan:
         if self.graph is not None:
             self.graph.ready(outputs.values)
         for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
-            for value in (*entry.args, *entry.outs):
+            for value in entry.args:
                 if isinstance(value, Value) and value.kind != "const":
                     value.array = None
+            for out in entry.outs:
+                out.array = None
 
     def encode(self) -> None:
         """Make the program, before the first replay: many plans have none, such as those of first calls, without any .grad."""

@@ -4,7 +4,7 @@ Its part of the graph is made at each replay and handed on to the entry of its b
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from .._tensor import dtypes
 from .._tensor.size import Size
 from .values import Refused, Value
 
-ndarray = np.ndarray
-PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), slice, Size, dtypes.dtype, dtypes.device, dtypes.layout,
-         dtypes.memory_format)
+ndarray: Final = np.ndarray
+PLAIN: Final = (int, float, bool, str, complex, type(None), type(Ellipsis), slice, Size, dtypes.dtype, dtypes.device,
+                dtypes.layout, dtypes.memory_format)
 # What tells Python of numbers, or of what is no array; whose results' shapes depend on numbers; what changes other things.
-NOT = set("""
+NOT: Final = set("""
     item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__ __contains__ __repr__ __str__ __format__
     __iter__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __hash__ __dlpack__ is_nonzero equal allclose
     nonzero argwhere masked_select unique unique_consecutive bincount one_hot repeat_interleave histc histogram
@@ -31,8 +31,8 @@ NOT = set("""
     data_ptr storage untyped_storage register_multi_grad_hook set_default_dtype empty empty_like empty_strided new_empty
     new_tensor swap_tensors compile vmap
 """.split())
-PLACES = ("torch.", "Tensor.")
-ELSEWHERE = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp.", "torch.overrides.", "torch._C._set",
+PLACES: Final = ("torch.", "Tensor.")
+ELSEWHERE: Final = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp.", "torch.overrides.", "torch._C._set",
              "torch.random.", "torch.nn.init.", "torch.distributed.", "torch.sparse.", "torch.nn.parallel.")
 
 
@@ -218,7 +218,7 @@ def own(t: TensorBase) -> TensorBase:
     return out
 
 
-NOTHING = np.empty(0)
+NOTHING: Final = np.empty(0)
 
 
 def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
