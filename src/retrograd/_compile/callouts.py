@@ -5,7 +5,7 @@ its place, and all that was written before it has been written.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from .effects import Store, edits_of, grad_of, no_grad, set_grad, store_grad
 from .past import Past
 from .values import Entry, Value, root
 from .whole import Hole, Kept, Part, Whole, holed, leaves, refilled
+
+AFTER: Final = "a post-accumulate hook"
+AT_NODE: Final = "a hook of a node"
+ON_MODULE: Final = "a backward hook of a module"
+ON_STEP: Final = "a step hook"
+BEFORE: Final = "a forward pre hook"
+AROUND: Final = "a forward hook"
 
 
 class Left(Exception):
@@ -293,7 +300,7 @@ class CallOut:
 
 
 class After(CallOut):
-    what = "a post-accumulate hook"
+    what = AFTER
 
     def fire(self, of: Any, given: list[Any]) -> list[Any] | None:
         table = of.sink.after
@@ -325,7 +332,7 @@ class OnLeaf(CallOut):
 class AtNode(CallOut):
     """Calls hooks of a node: (the leaf, or the number of the node, gradients that they may replace, and that they see)."""
 
-    what = "a hook of a node"
+    what = AT_NODE
 
     def __init__(self, table: Any, count: int, post: bool) -> None:
         super().__init__(table, count)
@@ -343,7 +350,7 @@ class AtNode(CallOut):
 
 
 class OnModule(CallOut):
-    what = "a backward hook of a module"
+    what = ON_MODULE
 
     def __init__(self, call: Any, enters: bool, likes: list[Any]) -> None:
         """likes: (shape, dtype) where the hooks see zeros in place of a gradient that did not come; else None"""
@@ -360,7 +367,7 @@ class OnModule(CallOut):
 class OnStep(CallOut):
     """Calls hooks around an optimizer's step, whose arguments they leave as they are."""
 
-    what = "a step hook"
+    what = ON_STEP
     passing = False
 
     def __init__(self, hooks: Any, func: Any, before: bool, grad: bool, args: Any, kwargs: Any) -> None:
@@ -411,13 +418,13 @@ class OnForward(CallOut):
     """Calls forward hooks, or those before: (module, arrays or tensors that they are shown, leaves of the graph that they
     make) -> that part of the graph if there is one, arrays of new tensors, arrays that they edited."""
 
-    what = "a forward hook"
+    what = AROUND
     passing = False
 
     def __init__(self, module: Any, before: bool, hooks: Any, tensors: list[TensorBase], tree: Any, grad: bool) -> None:
         super().__init__(hooks, 0)
         self.module, self.before, self.grad = module, before, grad
-        self.what = "a forward pre hook" if before else "a forward hook"
+        self.what = BEFORE if before else AROUND
         self.at = {id(t): i for i, t in enumerate(tensors)}
         self.tree = holed(tree, self.at)
         self.spec: Any = None                   # what they give
@@ -606,7 +613,7 @@ class Rerun:
         return True
 
     def leaf(self, sink: Any, leaf: Any) -> None:
-        if sink.after and not self.taken(After.what, []):
+        if sink.after and not self.taken(AFTER, []):
             fire_after(sink.after, leaf)
 
     def tensor(self, own: Any, g: Any, plain: bool, graph: bool, shared: bool) -> tuple[Any, bool]:
@@ -627,14 +634,14 @@ class Rerun:
 
     def node(self, table: Any, gs: list[Any], seen: Any, graph: bool) -> list[Any]:
         gs = list(gs)
-        return gs if self.taken(AtNode.what, gs) else fire_node_hooks(table, gs, seen, graph)
+        return gs if self.taken(AT_NODE, gs) else fire_node_hooks(table, gs, seen, graph)
 
     def boundary(self, call: Any, enters: bool, shown: Any) -> Any:
         f = call.after if enters else call.before
         if enters and call.seen is None:
             return None
         gs: list[Any] = [None] * len(shown)
-        if not self.taken(OnModule.what, gs):
+        if not self.taken(ON_MODULE, gs):
             return f(shown)
         answer = self.log[self.at - 1]
         now = tuple([t if same else None if x is None else wrap(x) for t, x, same in zip(shown, gs, answer.same)])
@@ -642,20 +649,20 @@ class Rerun:
         return None if all(answer.same) else now
 
     def before_step(self, optimizer: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        return (args, kwargs) if self.taken(OnStep.what, []) else before_step(optimizer, func, args, kwargs)
+        return (args, kwargs) if self.taken(ON_STEP, []) else before_step(optimizer, func, args, kwargs)
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.taken(OnStep.what, []):
+        if not self.taken(ON_STEP, []):
             after_step(optimizer, args, kwargs)
 
     def before(self, module: Any, args: Any, kwargs: Any) -> Any:
-        answer = self.next("a forward pre hook")
+        answer = self.next(BEFORE)
         return before_forward(module, args, kwargs) if answer is None else moved(answer, (args, kwargs))
 
     def after(self, module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
         if self.at < len(self.log):
             called.update(self.log[self.at].called)
-        answer = self.next("a forward hook")
+        answer = self.next(AROUND)
         if answer is None:
             return after_forward(module, args, kwargs, result, called)
         return moved(answer, (args, kwargs, result))

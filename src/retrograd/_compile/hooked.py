@@ -223,7 +223,7 @@ class Hooked(Passes):
             node = edge(t)
             if node is None or isinstance(node, AccumulateGrad):
                 raise Refused("a hook is shown a leaf that was made in the call")
-            kind = type(node)
+            kind: Any = type(node)
             key = (id(node), t.nr)
             if key not in self.numbers:
                 self.numbers[key] = len(self.numbers)

@@ -25,13 +25,13 @@ def mood() -> Any:
     """The modes of this thread; None where every call runs eagerly."""
     if modes.observer is not None or modes.clerk is not None or modes.anomaly:
         return None
-    everywhere: list[str] = []                  # where there are hooks of every module or optimizer
+    everywhere: Any = None                      # where there are hooks of every module or optimizer
     if NO_HOOKS is None or NO_HOOKS.first(0) is not None:
         for space, name in GLOBAL_HOOKS:
             if space[name]:
                 if not name.startswith(CALLED):
                     return None
-                everywhere.append(name)
+                everywhere = name if everywhere is None else f"{everywhere} {name}"
     it = state()
     if it.task is not None:
         return None
