@@ -429,6 +429,28 @@ def test_a_hook_that_leaves_the_plan_after_something_was_written_is_named() -> N
         call(ROWS)
 
 
+def test_a_hook_that_edits_what_the_backward_pass_needs_is_an_error() -> None:
+    m, count = model(), [0]
+
+    def meddle(g: Any) -> None:
+        count[0] += 1
+        if count[0] == 4:
+            with torch.no_grad():
+                m[2].weight.mul_(2)
+
+    m[4].bias.register_hook(meddle)
+
+    def step(x: Any) -> None:
+        m.zero_grad()
+        m(x).sum().backward()
+
+    call = Way("skip").call(step)
+    for _ in range(3):
+        call(ROWS)
+    with pytest.raises(RuntimeError, match=r"edits a tensor that the backward pass needs.*meddle, test_compile_callouts.py"):
+        call(ROWS)
+
+
 @pytest.mark.parametrize("what", ["calls backward", "registers or removes hooks"])
 def test_what_refuses_a_recording_is_told_with_the_hook(what: str) -> None:
     m, apart = model(), torch.ones(2, requires_grad=True)

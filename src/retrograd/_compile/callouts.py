@@ -106,6 +106,7 @@ class Turn:
         self.heard: set[int] = set()            # those whose hooks the plan calls
 
     def begin(self, inputs: list[Any]) -> None:
+        self.end()
         self.errors = outside()
         self.at = 0
         self.inputs = inputs
@@ -175,6 +176,8 @@ class CallOut:
         self.grads = 0                          # of so many tensors .grad is another one after it,
         self.shown = count                      # which come behind so many arrays; of those behind them it is None
         self.later: set[int] = set()            # nodes of leaves whose .grad the plan sets or reads later
+        self.needs: set[int] = set()            # versions of tensors that a backward pass reads later as they were before
+        self.spares: set[int] = set()           # those that the recorded call edited all the same
         self.dirty = False                      # was something written before it that cannot be undone?
 
     def where(self) -> str:
@@ -230,8 +233,10 @@ class CallOut:
         if turn.task.callbacks:
             turn.task.callbacks = []
             raise Left("asks to be called at the end of the pass", self)
-        if journal and self.later:
+        if journal:
             for x in journal:
+                if isinstance(x, TensorBase) and id(x.version) in self.needs:
+                    raise Left("edits a tensor that the backward pass needs", self)
                 if isinstance(x, AccumulateGrad) and id(x) in self.later and all([t.sink is not x for t in tensors]):
                     raise Left("sets a .grad that the call goes on with", self)
         return self.left(found, given, tensors)
@@ -704,7 +709,28 @@ def final(entry: Entry) -> bool:
     return not isinstance(entry.fn, (CallOut, Kept, Store, Whole)) and entry.fn not in (set_grad, no_grad, store_grad)
 
 
-def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | None:
+def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -> None:
+    """Tell call-outs which tensors backward passes read after them that were read in the forward pass before them."""
+    version = {id(array): id(v) for array, v in held}
+    read: dict[int, int] = {}                   # where the forward pass read a tensor last
+    outs: list[tuple[int, CallOut]] = []
+    for at, entry in enumerate(entries):
+        if isinstance(entry.fn, CallOut):
+            outs.append((at, entry.fn))
+            continue
+        for x in entry.args:
+            v = version.get(id(root(x.array)), 0) if isinstance(x, Value) and x.array is not None else 0
+            if v == 0:
+                continue
+            if id(entry) not in rules:
+                read[v] = at
+                continue
+            for when, out in outs:
+                if when > read.get(v, -1) and v not in out.spares:
+                    out.needs.add(v)
+
+
+def turn_of(entries: list[Entry], tensors: Tensors, early: list[int], rules: set[int]) -> Turn | None:
     """Make the call-outs among the entries those of one plan, whose turn it is; None where there are none."""
     if not any([isinstance(e.fn, CallOut) for e in entries]):
         return None
@@ -731,6 +757,7 @@ def turn_of(entries: list[Entry], tensors: Tensors, early: list[int]) -> Turn | 
                 turn.heard.add(entry.args[0])
             if isinstance(entry.fn, OnModule):
                 turn.boundaries.append(entry.args[0])
+    needed(entries, [(root(t.array), shared_version(t)) for t in tensors.held], rules)
     later: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.fn, CallOut):

@@ -50,6 +50,7 @@ class Hooked(Passes):
         """reach: what is the same at each call, where hooks may be entries"""
         super().__init__(tensors)
         self.heeds, self.reach = reach is not None, reach
+        self.rules: set[int] = set()            # entries of backward passes, by identity
         self.answers: list[Answer] | None = None        # what hooks do, where somebody asks for it
         self.hook_edits: dict[int, int] = {}    # how often they edited a tensor, by its place
         self.numbers: dict[tuple[int, int], int] = {}   # of nodes of tensors that forward hooks were shown
@@ -57,6 +58,11 @@ class Hooked(Passes):
         self.cells: list[tuple[Any, Any]] = []  # what such hooks close over
         self.registered = modes.registered      # how many hooks there may be
         self.drew = False                       # did the hooks called last draw random numbers?
+
+    def add(self, entry: Entry) -> None:
+        if self.it.task is not None:
+            self.rules.add(id(entry))
+        super().add(entry)
 
     def flush(self) -> None:
         raise NotImplementedError
@@ -501,6 +507,7 @@ class Hooked(Passes):
             count = sum([1 for x in edited if x.version is t.version])
             if count:
                 edits.append((t, count))
+                out.spares.add(id(t.version))
                 self.hook_edits[place] = self.hook_edits.get(place, 0) + count
                 self.renewed(t.array, of_array(t.array, kind, i))
             had, _ = self.settled[place]

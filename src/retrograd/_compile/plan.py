@@ -42,7 +42,7 @@ class Plan:
         early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
         self.early = [i for kind, i, place in early if kind == "input" and place not in read]
         self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
-        self.turn = turn_of(self.entries, trace.tensors, [trace.place(kind, i) for kind, i in trace.early])
+        self.turn = turn_of(self.entries, trace.tensors, [trace.place(kind, i) for kind, i in trace.early], trace.rules)
         self.writes = self.turn is not None or any(
             e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
