@@ -64,10 +64,15 @@ def wrapped(skips: bool, check: int | None, limit: int, full: bool, f: Any) -> W
     return call
 
 
+@functools.cache
+def types_of_pytorchs() -> dict[str, str]:
+    """The options of PyTorch's compiler, and the type of each; "" for any."""
+    from retrograd._compile import inductor
+    return {name: kind for kind, names in inductor.OPTIONS.items() for name in "".join(names).split()}
+
+
 def check_options(options: dict[str, Any]) -> None:
     """RuntimeError or ValueError for options that are neither ours nor PyTorch's, and for values of another type."""
-    from retrograd._compile import inductor
-    types = {name: kind for kind, names in inductor.OPTIONS.items() for name in "".join(names).split()}
     for name, value in options.items():
         if name == "python":
             fits, wanted = value in ("skip", "run"), '"skip" or "run"'
@@ -75,12 +80,12 @@ def check_options(options: dict[str, Any]) -> None:
             least = 0 if name == "check" else 1
             fits = type(value) is int and value >= least or (name == "check" and value is None)
             wanted = f"an int of at least {least}"
-        elif (kind := types.get(str(name).replace("-", "_"))) is not None:
+        elif (kind := types_of_pytorchs().get(str(name).replace("-", "_"))) is not None:
             if kind and kind not in [each.__name__ for each in type(value).__mro__]:
                 raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be {kind}")
             continue
         else:
-            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(str(name), [*OPTIONS, *types], n=1))
+            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(str(name), [*OPTIONS, *types_of_pytorchs()], n=1))
             raise RuntimeError(
                 f"Unexpected optimization option {name}, known options are {OPTIONS} and those of PyTorch's inductor{near}")
         if not fits:
