@@ -584,20 +584,3 @@ def test_passes_from_each_of_several_results(f: Any) -> None:
             found.append(grads(x, y))
         assert same(*found), fast.explain()
     assert replays(fast) == 7, fast.explain()
-
-
-@pytest.mark.parametrize("way", [Way("skip"), Way("verified")], ids=lambda way: way.name)
-def test_a_graph_that_saved_nothing_may_be_used_again(way: Way) -> None:
-    fast = way.call(lambda x: torch.cat([x, x]).reshape(-1, 2).t() + 1)
-    kept = way.call(lambda x: torch.cat([x, x]).reshape(-1, 2).t().exp())
-    for seed in range(5):
-        x = numbers(4, seed=seed).requires_grad_()
-        y, z = fast(x), kept(x)
-        (y * y).sum().backward()
-        y.sum().backward()
-        want = 4 * (x + 1).detach() + 2
-        torch.testing.assert_close(x.grad, want)
-        z.sum().backward()
-        with pytest.raises(RuntimeError, match="a second time"):
-            z.sum().backward()
-    assert way.used(fast) >= 2

@@ -14,14 +14,13 @@ from .._engine.hooks import fire_node_hooks, fire_single, fire_tensor_hooks, own
 from .._engine.modes import loud, modes, outside, quiet, settle, state
 from .._engine.node import NONE, Node, NodeHooks, Task
 from .._engine.op import edge
-from .._engine.saved import freed
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, fire_after, shared_version, wants_grad, wrap
 from .._rules.identity import fired, spread
 from ..nn.hooks import after_forward, around_backward, before_forward
 from ..optim.optimizer import after_step, before_step
 from .book import Tensors
 from .effects import Store, edits_of, grad_of, no_grad, set_grad, store_grad
-from .past import Past
+from .past import Shown
 from .values import Entry, Value, root
 from .whole import Hole, Kept, Part, Whole, holed, leaves, refilled
 
@@ -388,26 +387,6 @@ class OnStep(CallOut):
         if args != self.args or kwargs != self.kwargs:
             raise Left("gives other arguments", self, True)
         return []
-
-
-class Shown(Past):
-    """The node of a tensor that forward hooks are shown: like that of the recorded call."""
-
-    to: Any = None                              # where gradients go in an eager call that goes on from here
-
-    def edge_count(self) -> int:
-        return super().edge_count() if self.to is None else 1
-
-    def edge_node(self, i: int) -> Any:
-        return super().edge_node(i) if self.to is None else self.to[0]
-
-    def edge_nr(self, i: int) -> int:
-        return super().edge_nr(i) if self.to is None else int(self.to[1])
-
-    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
-        if self.to is None:
-            raise freed()
-        return gs
 
 
 class New:

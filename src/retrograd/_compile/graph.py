@@ -290,14 +290,14 @@ class CompiledFunctionBackward(Node):
         given = tuple([g is not None for g in gs])
         if not any(given):
             return outs
-        steps, there, _, needs = self.graph.plan(given)
-        if self.arrays is None and needs:
+        if self.arrays is None:
             raise freed()
         if graph and self.redo is not None:
             return self.again(gs)
+        steps, there, _, needs = self.graph.plan(given)
         self.unedited(needs)
         arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
-        kept = self.arrays or []
+        kept = self.arrays
         if last:                                # the plan alone holds them
             self.release()
         filled = [(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes]

@@ -26,13 +26,12 @@ from .callouts import (
     OnModule,
     OnNode,
     OnStep,
-    Shown,
     edited,
     hooks_on,
 )
 from .effects import grad_of
 from .passes import Frame, Passes
-from .past import pasts
+from .past import Shown, pasts
 from .reach import NUMBERS, TENSORS, Reach
 from .values import Entry, Refused, Value, of_array, root
 from .whole import PLAIN, Before, Hole, Region, leaves

@@ -85,7 +85,8 @@ def check_options(options: dict[str, Any]) -> None:
                 raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be {kind}")
             continue
         else:
-            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(str(name), [*OPTIONS, *types_of_pytorchs()], n=1))
+            close = get_close_matches(str(name), [*OPTIONS, *types_of_pytorchs()], n=1)
+            near = "".join(f"; did you mean {each!r}?" for each in close)
             raise RuntimeError(
                 f"Unexpected optimization option {name}, known options are {OPTIONS} and those of PyTorch's inductor{near}")
         if not fits:
