@@ -130,7 +130,7 @@ KINDS: list[Any] = [post, tensor, leaf_node, backward, backward_pre, forward, fo
 # -- what hooks do
 
 def reads(run: Run) -> Any:
-    return lambda name, g, mine=True: run.seen.append((name, g.detach().clone(), g.requires_grad, type(g.grad_fn).__name__))
+    return lambda name, g, mine=True: run.seen.append((name, g.detach().clone(), g.requires_grad, g.grad_fn is None))
 
 
 def keeps(run: Run) -> Any:
@@ -308,6 +308,15 @@ def test_gradients_of_each_sample_from_forward_and_backward_hooks() -> None:
             if isinstance(layer, nn.Linear):
                 layer.register_forward_hook(keep)
                 layer.register_full_backward_hook(gather)
+        return usual(m)
+    compare(make)
+
+
+def test_tensors_that_forward_hooks_are_shown_have_the_nodes_of_eager_calls() -> None:
+    def make(m: Any, seen: Seen) -> Any:
+        for layer in m:
+            layer.register_forward_hook(lambda layer, args, out: seen.append(
+                (type(out.grad_fn).__name__, len(out.grad_fn.next_functions), out.is_leaf, args[0].is_leaf)))
         return usual(m)
     compare(make)
 
