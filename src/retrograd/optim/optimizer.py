@@ -113,18 +113,23 @@ def _register(
     return handle
 
 
+def pre_hooks(optimizer: Any) -> list[Any]:
+    return [*_global_optimizer_pre_hooks.values(), *optimizer._optimizer_step_pre_hooks.values()]
+
+
+def told(func: Any, result: Any, args: Any, kwargs: Any) -> Any:
+    """The arguments of a step after a pre-hook that gave `result`."""
+    if result is None:
+        return args, kwargs
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+    return result
+
+
 def before_step(optimizer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """The arguments of a step after its pre-hooks."""
-    if modes.outs is not None and modes.outs.mine():
-        return modes.outs.before_step(optimizer, func, args, kwargs)
-    for table in (_global_optimizer_pre_hooks, optimizer._optimizer_step_pre_hooks):
-        for hook in list(table.values()):
-            result = hook(optimizer, args, kwargs)
-            if result is None:
-                continue
-            if not (isinstance(result, tuple) and len(result) == 2):
-                raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
-            args, kwargs = result
+    for hook in pre_hooks(optimizer):
+        args, kwargs = told(func, hook(optimizer, args, kwargs), args, kwargs)
     return args, kwargs
 
 
@@ -326,7 +331,11 @@ class Optimizer:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             self = args[0]
             if self._optimizer_step_pre_hooks or _global_optimizer_pre_hooks:
-                args, kwargs = before_step(self, func, args, kwargs)
+                if modes.outs is not None and modes.outs.mine():
+                    args, kwargs = modes.outs.before_step(self, func, args, kwargs)
+                else:                           # in this frame: who listens to the step knows it by that
+                    for hook in pre_hooks(self):
+                        args, kwargs = told(func, hook(self, args, kwargs), args, kwargs)
             out = func(*args, **kwargs)
             if self._optimizer_step_post_hooks or _global_optimizer_post_hooks:
                 after_step(self, args, kwargs)
