@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .effects import grad_of
 from .lower import Lowering
 from .values import Entry, Guards, Refused, Value, of_array, root
 
-ndarray: Final = np.ndarray
+ndarray = np.ndarray
 
 
 class Tensors:
@@ -27,11 +27,10 @@ class Tensors:
         self.listed: list[tuple[str, int, TensorBase]] = []
 
     def add(self, t: TensorBase, kind: str) -> int:
-        key: Any = id(t)
-        found = self.by_id.get(key)
+        found = self.by_id.get(id(t))
         if found is None:
             many = self.inputs if kind == "input" else self.held
-            found = self.by_id[key] = (kind, len(many))
+            found = self.by_id[id(t)] = (kind, len(many))
             many.append(t)
             self.listed.append((found[0], found[1], t))
         return found[1]
@@ -119,25 +118,20 @@ class Book:
     def know(self, value: Value) -> None:
         """The array of `value` stands for it from now on."""
         array = value.array
-        key: Any = id(array)
-        self.stand(key, value)
-        of = root(array)
-        if of is not array:
-            key = id(of)
-        had: Any = self.roots.setdefault(key, value)
-        if type(had) is list:
+        self.stand(array, value)
+        key = id(root(array))
+        had = self.roots.get(key)
+        if had is None:
+            self.roots[key] = value
+        elif type(had) is list:
             had.append(value)
-        elif had is not value:
+        else:
             self.roots[key] = [had, value]
 
-    def stand(self, key: Any, value: Value) -> None:
-        """The array with that id is `value` from now on."""
-        inside = self.inside
-        if inside is not None:
-            before = self.values.get(key)
-            if before is not None:
-                inside.written.append((key, before))
-        self.values[key] = value
+    def stand(self, array: Any, value: Value) -> None:
+        if self.inside is not None and id(array) in self.values:
+            self.inside.written.append((id(array), self.values[id(array)]))
+        self.values[id(array)] = value
 
     def of(self, array: Any) -> Value:
         found = self.values.get(id(array))
@@ -167,9 +161,9 @@ class Book:
         """Where the user's code is."""
         inside = self.inside
         if inside is None:
-            return str(caller(HOME))
+            return caller()
         if inside.line is None:
-            inside.line = caller(HOME)
+            inside.line = caller()
         return inside.line
 
     @property
@@ -204,18 +198,18 @@ class Book:
                 other.stale = True
             elif other is not value:
                 other.past = True
-        self.stand(id(array), value)
+        self.stand(array, value)
 
 
-def of_frames(home: str) -> str:
-    """file.py:12 of the innermost code that does not lie there."""
+def caller() -> str:
+    """Where the user's code is."""
+    if Guards is not None:
+        found: str = Guards.line(HOME)
+        return found
     frame: Any = sys._getframe(0)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(home):
+        if not name.startswith(HOME):
             return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
-
-
-caller: Final[Any] = of_frames if Guards is None else Guards.line
