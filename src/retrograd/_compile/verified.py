@@ -266,11 +266,12 @@ class Runner:
         if modes.observer is not None or modes.clerk is not None or modes.anomaly:
             return None
         if not piece.fits(held, alive):         # what .grad is may alternate, or what the caller keeps
-            others = [p for p in self.here if p is not piece and type(p) is Piece and p.calls == piece.calls]
-            fitting = [p for p in others if p.fits(held, alive)]
-            if not fitting:
+            for other in self.here:
+                if type(other) is Piece and other.calls == piece.calls and other.fits(held, alive):
+                    piece = other
+                    break
+            else:
                 return None
-            piece = fitting[0]
         if self.copies and piece.grads and any(
                 not np.array_equal(GET["array"](t), self.copies[id(t)]) for t in held if id(t) in self.copies):
             return None                         # edited between the forward and the backward pass
