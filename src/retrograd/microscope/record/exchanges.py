@@ -20,7 +20,6 @@ from ..listen.sites import name_of
 from .book import now
 
 UNFINISHED = "not over when the recording ended"
-RANK_OF_MPI = os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", ""))       # set before a process starts
 # PyTorch's methods of a group, and the function of torch.distributed that calls them
 OF_PYTORCH = {
     "allreduce": "all_reduce", "allreduce_coalesced": "all_reduce_coalesced", "broadcast": "broadcast", "reduce": "reduce",
@@ -159,8 +158,8 @@ def clock(start: int) -> int:
 
 
 def rank_of_process() -> int | None:
-    """RANK, as launchers and programs set it."""
-    text = os.environ.get("RANK", RANK_OF_MPI)
+    """RANK, as launchers set it."""
+    text = os.environ.get("RANK", os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "")))
     return int(text) if text.isdigit() else None
 
 

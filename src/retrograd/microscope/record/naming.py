@@ -56,8 +56,6 @@ class Names(Journal):
     models: tuple[Any, ...]
     lone: Any                                   # of the models given, the one that all others are part of
     taps: list[Any]
-    ops: bool
-    nodes: bool
     sites: Sites
     _told: set[tuple[int, int]]
     built: list[tuple[Any, str, Any, int]]      # in the block: weak references of a module, and of a parameter, its name, site
@@ -183,9 +181,8 @@ class Names(Journal):
         """The block ends: what was put into models meanwhile, and met no call that would have named it."""
         if self.built:
             self.name_built()
-        if self.ops or self.nodes or self.guessed:      # of hooks and steps alone, none was of a module without a name
-            for number, name, child in self.unnamed():
-                self.name_below(*self.place_in(number, name, child), number)
+        for number, name, child in self.unnamed():
+            self.name_below(*self.place_in(number, name, child), number)
         for number, name, p in self.unnamed_leaves():
             self.name_tensor(*self.place_in(number, name, p), "parameter")
 
