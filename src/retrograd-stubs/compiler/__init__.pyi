@@ -22,5 +22,6 @@ from retrograd._packages.compiler import (
     set_default_backend as set_default_backend,
     set_stance as set_stance,
     substitute_in_graph as substitute_in_graph,
+    types_of_pytorchs as types_of_pytorchs,
     wrapped as wrapped,
 )
