@@ -32,10 +32,12 @@ ROOT = Path(__file__).parent
 COMPILED = (
     "_compile/arguments.py",
     "_compile/book.py",
+    "_compile/callouts.py",
     "_compile/calls.py",
     "_compile/code.py",
     "_compile/effects.py",
     "_compile/guards.py",
+    "_compile/hooked.py",
     "_compile/lower.py",
     "_compile/mood.py",
     "_compile/outputs.py",

@@ -84,14 +84,13 @@ def replayed(torch: Any, work: Work) -> Task:
     if work.slow:
         raise Missing("too long to be recorded")
     trial, task = work.torch(torch), work.torch(torch)
-    if task.base is not None:
-        raise Missing("the cost of a hook is not replayed")
-    steps = [torch.compile(t.step, options={"python": "skip", "check": 0}) for t in (trial, task)]
+    first, step, base = [None if f is None else torch.compile(f, options={"python": "skip", "check": 0})
+                         for f in (trial.step, task.step, task.base)]
     for _ in range(4):
-        steps[0]()
-    if not any(plan.used for plan in steps[0].local.variants):
-        raise Missing(f"{work.name} is not replayed: {'; '.join(steps[0].reasons)}")
-    return Task(steps[1], task.check)
+        first()
+    if not any(plan.used for plan in first.local.variants):
+        raise Missing(f"{work.name} is not replayed: {'; '.join(first.reasons)}")
+    return Task(step, task.check, base)
 
 
 def compiled(torch: Any, work: Work) -> Task:

@@ -14,6 +14,7 @@ import retrograd as torch
 from retrograd import nn
 from retrograd._compile import book, guards, reach, values
 from retrograd._compile.values import Guards
+from retrograd._engine.anomaly import HOME
 
 FACTOR = 2.0
 
@@ -327,12 +328,33 @@ def test_bounds_of_arrays_in_c_are_numpys() -> None:
             Guards.apart(*bad)
 
 
+def test_an_empty_dict_that_is_filled_is_seen() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table: dict[str, float] = {}
+            self.layer = nn.Identity()
+
+        def forward(self, x: Any) -> Any:
+            return self.layer(x) * sum(self.table.values()) + len(self._buffers)
+
+    net, x = Net(), numbers(3)
+    fast = skipping(net)
+    for fill in (lambda: None, lambda: net.table.update(a=2.0), lambda: net.register_buffer("b", torch.ones(1)),
+                 lambda: net.layer.register_forward_hook(lambda *_: x * 3)):
+        fill()
+        for _ in range(3):
+            assert same(fast(x), net(x))
+    assert fast.explain().startswith("Net: 4 plans"), fast.explain()
+
+
 @pytest.mark.skipif(Guards is None, reason="an install without C")
-def test_c_looks_at_dicts_classes_and_arrays_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c_looks_at_dicts_classes_and_arrays_as_python_does() -> None:
     class Odd:
         here = there = 1
 
-    tables: list[Any] = [{}, vars(nn.Linear(2, 3)), {"a": [1], 2: {}, None: 3, "skipped": []}, OrderedDict(b=1, a=Odd())]
+    tables: list[Any] = [{}, vars(nn.Linear(2, 3)), {"a": [1], 2: {}, None: 3, "skipped": [], "e": {}, 4: {}, "o": OrderedDict()},
+                                   OrderedDict(b=1, a=Odd())]
     whole = np.arange(24.0).reshape(4, 6)
     locked = whole.copy()
     locked.flags.writeable = False
@@ -340,17 +362,18 @@ def test_c_looks_at_dicts_classes_and_arrays_as_python_does(monkeypatch: pytest.
               np.broadcast_to(whole[:1], (5, 6)), np.frombuffer(b"12345678x", np.uint8)[1:9].view("f4"),
               np.lib.stride_tricks.as_strided(whole[1:], (2, 2), (8, 8))[1:]]
 
-    def look() -> list[Any]:
-        return [[reach.contents(x, {"skipped"}) for x in tables], [reach.values_at(x, ("a", "b")) for x in tables],
-                reach.values_at(Odd, ("here", "none")),
-                book.caller().partition(":")[0]]
-    quick = look()
-    for module in (reach, book):
-        monkeypatch.setattr(module, "Guards", None)
-    assert quick == look()
+    for x in tables:
+        assert reach.contents(x, reach.PASSED, {"skipped"}) == reach.entries(x, reach.PASSED, {"skipped"})
+    for x, names in [*[(x, ("a", "b")) for x in tables], (Odd, ("here", "none"))]:
+        assert reach.values_at(x, names, None) == reach.found_at(x, names, None)
+    for _ in range(2):
+        assert book.caller(HOME) == book.of_frames(HOME) != ""
+        assert book.caller(HOME) == book.of_frames(HOME) != ""
     for x in arrays:
         assert guards.lies(x)[:3] == guards.laid(x)[:3] and values.looks(x) == values.seen(x)
         assert values.root(x) is values.owner(x)
+        for was in map(guards.lies, arrays):
+            assert guards.lies_so(x, was) == (guards.lies(x) == was)
 
 
 def test_a_guard_of_a_dict_that_python_has_to_look_at_leaves_others_in_force() -> None:
@@ -381,7 +404,9 @@ def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
     with pytest.raises(ValueError, match="Guards"):
         Guards((guard,), (), None)
     with pytest.raises(ValueError, match="Guards"):
-        Guards((), ((numbers(2), b"x" * 100_000, None, False),), None)
+        Guards((), ((numbers(2), None, False),), None, 100_000)
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((), (), None, 1)
     with pytest.raises(ValueError, match="Guards"):
         Guards((), (), None).first(-1)
 

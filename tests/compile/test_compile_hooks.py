@@ -159,3 +159,27 @@ def test_a_capture_inside_a_compiled_step_sees_what_it_sees_eagerly(way: Way) ->
         return [*found, *seen, *grads(*m.parameters())]
 
     assert same(run(False), run(True))
+
+
+def test_a_capture_around_compiled_steps_with_hooks_sees_what_it_sees_eagerly(way: Way) -> None:
+    def run(compiled: bool) -> Any:
+        m, seen = model(), []
+        m[2].register_full_backward_hook(lambda _, got, given: (got[0] * 2,))
+        m[1].register_forward_hook(lambda _, args, out: out * 2)
+        m[0].weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.clone()))
+
+        def step(x: Any) -> Any:
+            m.zero_grad()
+            loss = m(x).square().mean()
+            loss.backward()
+            return loss.detach()
+
+        call = way.call(step) if compiled else step
+        found = [call(ROWS * (i + 1)) for i in range(4)]
+        with microscope.capture(m) as cap:
+            found.append(call(ROWS))
+        seen.append(np.asarray(cap.grads().norms()).tolist())
+        found.append(call(ROWS))
+        return [*found, *seen, *grads(*m.parameters())]
+
+    assert same(run(False), run(True))

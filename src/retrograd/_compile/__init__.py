@@ -7,6 +7,8 @@
     book       what is known of the arrays of a call
     calls      which public functions a plan may hold
     passes     backward passes as entries
+    callouts   entries that call hooks
+    hooked     where a recorded call calls hooks
     trace      one eager call as a list of array functions over values
     whole      a public function as one entry, with its part of the graph
     graph      the node of results that can still be differentiated, whose backward pass is a plan

@@ -1,12 +1,12 @@
 """What of a call's arguments must be the same at each call."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 
-PLAIN = (int, float, bool, str, type(None), complex, bytes)
+PLAIN: Final = (int, float, bool, str, type(None), complex, bytes)
 
 
 class Same:

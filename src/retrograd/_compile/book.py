@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .effects import grad_of
 from .lower import Lowering
 from .values import Entry, Guards, Refused, Value, of_array, root
 
-ndarray = np.ndarray
+ndarray: Final = np.ndarray
 
 
 class Tensors:
@@ -27,10 +27,11 @@ class Tensors:
         self.listed: list[tuple[str, int, TensorBase]] = []
 
     def add(self, t: TensorBase, kind: str) -> int:
-        found = self.by_id.get(id(t))
+        key: Any = id(t)
+        found = self.by_id.get(key)
         if found is None:
             many = self.inputs if kind == "input" else self.held
-            found = self.by_id[id(t)] = (kind, len(many))
+            found = self.by_id[key] = (kind, len(many))
             many.append(t)
             self.listed.append((found[0], found[1], t))
         return found[1]
@@ -118,20 +119,25 @@ class Book:
     def know(self, value: Value) -> None:
         """The array of `value` stands for it from now on."""
         array = value.array
-        self.stand(array, value)
-        key = id(root(array))
-        had = self.roots.get(key)
-        if had is None:
-            self.roots[key] = value
-        elif type(had) is list:
+        key: Any = id(array)
+        self.stand(key, value)
+        of = root(array)
+        if of is not array:
+            key = id(of)
+        had: Any = self.roots.setdefault(key, value)
+        if type(had) is list:
             had.append(value)
-        else:
+        elif had is not value:
             self.roots[key] = [had, value]
 
-    def stand(self, array: Any, value: Value) -> None:
-        if self.inside is not None and id(array) in self.values:
-            self.inside.written.append((id(array), self.values[id(array)]))
-        self.values[id(array)] = value
+    def stand(self, key: Any, value: Value) -> None:
+        """The array with that id is `value` from now on."""
+        inside = self.inside
+        if inside is not None:
+            before = self.values.get(key)
+            if before is not None:
+                inside.written.append((key, before))
+        self.values[key] = value
 
     def of(self, array: Any) -> Value:
         found = self.values.get(id(array))
@@ -161,9 +167,9 @@ class Book:
         """Where the user's code is."""
         inside = self.inside
         if inside is None:
-            return caller()
+            return str(caller(HOME))
         if inside.line is None:
-            inside.line = caller()
+            inside.line = caller(HOME)
         return inside.line
 
     @property
@@ -198,18 +204,18 @@ class Book:
                 other.stale = True
             elif other is not value:
                 other.past = True
-        self.stand(array, value)
+        self.stand(id(array), value)
 
 
-def caller() -> str:
-    """Where the user's code is."""
-    if Guards is not None:
-        found: str = Guards.line(HOME)
-        return found
+def of_frames(home: str) -> str:
+    """file.py:12 of the innermost code that does not lie there."""
     frame: Any = sys._getframe(0)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(HOME):
+        if not name.startswith(home):
             return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+caller: Final[Any] = of_frames if Guards is None else Guards.line

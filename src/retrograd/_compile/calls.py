@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from .book import Book
 from .effects import Again
 from .values import Entry, Refused, Value, of_array
 
-ndarray = np.ndarray
+ndarray: Final = np.ndarray
 
 # What gives no tensor that an op made, and may be called all the same: facts that guards cover, and gradients.
-FACTS = set("""
+FACTS: Final = set("""
     Tensor.shape.__get__ Tensor.ndim.__get__ Tensor.dtype.__get__ Tensor.device.__get__ Tensor.requires_grad.__get__
     Tensor.is_leaf.__get__ Tensor.layout.__get__ Tensor.size Tensor.dim Tensor.numel Tensor.nelement Tensor.__len__
     Tensor.is_contiguous Tensor.is_floating_point Tensor.is_complex Tensor.stride torch.numel torch.is_floating_point
@@ -23,10 +23,10 @@ FACTS = set("""
     Tensor.zero_grad Tensor.is_same_size Tensor.element_size Tensor.type
 """.split())
 # New tensors of numbers: the same at each call.
-FRESH = set("torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like "
+FRESH: Final = set("torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like "
             "torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor".split())
 # Functions that were looked at: they compute by ops alone, whatever the values.
-PURE = set("""
+PURE: Final = set("""
     add sub subtract mul multiply div divide true_divide neg negative reciprocal pow square rsub exp exp2 expm1 log log2
     log10 log1p sqrt rsqrt abs absolute sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf relu
     leaky_relu elu celu gelu silu mish softplus logsigmoid hardsigmoid hardswish softmax log_softmax
@@ -39,9 +39,9 @@ PURE = set("""
     amax amin dropout logsumexp var std norm normalize repeat roll flip pad
 """.split())
 # They may edit their argument, if told to.
-INPLACE = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish hardtanh relu6".split())
+INPLACE: Final = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish hardtanh relu6".split())
 # They edit no argument and draw no numbers.
-QUIET = {name for name in PURE if name.endswith("__") or not name.endswith("_")} - INPLACE - {
+QUIET: Final = {name for name in PURE if name.endswith("__") or not name.endswith("_")} - INPLACE - {
     "dropout", "scaled_dot_product_attention"}
 
 

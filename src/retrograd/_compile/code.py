@@ -36,8 +36,8 @@ from .small import (
 )
 from .values import DOUBLE, SINGLE, Entry, Value
 
-Program: Any = getattr(_kernels.nn, "Program", None)
-OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
+Program: Final[Any] = getattr(_kernels.nn, "Program", None)
+OPS: Final = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
        "mul_add": 11, "add_mul": 12}
 UFUNC: Final = 4
 FILL: Final = 10
@@ -52,9 +52,10 @@ ONE: Final = 1
 NUMBER: Final = 2
 SCRATCH: Final = 3
 OUT: Final = 4
-TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
+TYPES: Final = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
 Key = tuple[Any, Any] | None
-ALONE = object()
+ALONE: Final = object()
+LOOKS: Final = itertools.count(1)
 
 
 def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value], Any]:
@@ -84,19 +85,21 @@ def resolved(entry: Entry) -> Entry:
 
 def alive(entries: list[Entry], results: list[Value]) -> list[Entry]:
     """Those whose values somebody needs, and those with an effect."""
-    needed: set[int] = {id(v) for v in results}
+    mark: int = next(LOOKS)
+    for result in results:
+        result.mark = mark
     kept: list[Entry] = []
     for entry in reversed(entries):
         wanted = entry.fixed
         for v in entry.outs:
-            wanted = wanted or id(v) in needed
+            wanted = wanted or v.mark == mark
         if wanted:
             kept.append(entry)
             for x in entry.args:
-                if type(x) is Value:
-                    needed.add(id(x))
+                if isinstance(x, Value):
+                    x.mark = mark
             if entry.after is not None:
-                needed.add(id(entry.after))
+                entry.after.mark = mark
     return kept[::-1]
 
 
@@ -208,7 +211,9 @@ class Coder:
             for entry in group:
                 for x in entry.args:
                     if isinstance(x, Value):
-                        self.readers[id(x)] = i if self.readers.get(id(x), i) == i else -1
+                        key: Any = id(x)
+                        if self.readers.setdefault(key, i) != i:
+                            self.readers[key] = -1
         self.wanted = {id(v) for v in results}
 
     def made(self) -> Any:
@@ -242,11 +247,13 @@ class Coder:
         if not isinstance(x, Value):
             self.constants.append(x)
             return len(self.constants) - 1
-        found = self.places.get(id(x))
+        key: Any = id(x)
+        found = self.places.get(key)
         if found is None:
-            found = self.places[id(x)] = len(self.constants)
-            self.constants.append(self.given.get(id(x), x.array if x.kind == "const" else None))
-            if x.kind not in ("const", "made") and id(x) not in self.given:
+            found = self.places[key] = len(self.constants)
+            kind = x.kind
+            self.constants.append(x.array if kind == "const" else None if kind == "made" else self.given.get(key))
+            if kind not in ("const", "made") and key not in self.given:
                 self.fill.append(x)
         return found
 
@@ -397,7 +404,7 @@ class Coder:
 
 
 Place = tuple[int, int]         # which base, and from which byte on
-NOWHERE: Place = (-1, 0)
+NOWHERE: Final[Place] = (-1, 0)
 
 
 class Listing:
@@ -411,9 +418,10 @@ class Listing:
         self.ops: list[tuple[Any, ...]] = []
 
     def base(self, kind: int, v: Value) -> int:
-        found = self.base_of.get(id(v), -1)
+        key: Any = id(v)
+        found = self.base_of.get(key, -1)
         if found < 0:
-            found = self.base_of[id(v)] = len(self.bases) + 2
+            found = self.base_of[key] = len(self.bases) + 2
             self.bases.append((kind, self.coder.reads(v), TYPES[v.dtype], tuple(v.shape)))
         return found
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._engine.backward import run_backward
 from .._engine.node import Node, Task, deliver_all
 from .._engine.op import edge, number
 from .._engine.saved import changed, freed
 from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version, wants_grad, wrap
+from .._rules.identity import BackwardHookFunctionBackward
 from .._rules.loss import NllLossBackward0
 from ..autograd.function import BackwardCFunction
 from .code import Program
 from .lower import GradOf, NllAgain, NllOf
-from .passes import LIVE, used_up
+from .passes import LIVE
 from .steps import Steps
 from .values import Entry, Refused, Value, of_array, root
-from .whole import WholeGrads
+from .whole import WholeGrads, apart
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -40,21 +40,9 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
     """The results whose graph was not used up."""
     found: list[TensorBase] = []
     for t in tensors_in(result):
-        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and used_up(t.fn) == LIVE:
+        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found) and trace.use(t.fn) == LIVE:
             found.append(t)
     return found
-
-
-def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
-    """The gradients that arrive at the targets; hooks on them fire in the user's passes, not in this one."""
-    hooks = [(n, n._hooks) for n, _ in targets]
-    try:
-        for n, _ in hooks:
-            n._hooks = None
-        return run_backward(roots, seeds, True, graph, targets, False, True)
-    finally:
-        for n, had in hooks:
-            n._hooks = had
 
 
 def quiet(roots: list[Any], seen: set[int]) -> None:
@@ -62,7 +50,8 @@ def quiet(roots: list[Any], seen: set[int]) -> None:
     todo = list(roots)
     while todo:
         node = todo.pop()
-        if isinstance(node, BackwardCFunction) or (node._hooks is not None and not isinstance(node, AccumulateGrad)):
+        if isinstance(node, (BackwardCFunction, BackwardHookFunctionBackward)) or (
+                node._hooks is not None and not isinstance(node, AccumulateGrad)):
             raise Refused(f"the backward pass through {node.name()} calls Python")
         for i in range(node.edge_count()):
             to = node.edge_node(i)

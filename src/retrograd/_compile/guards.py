@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,8 +38,6 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
             return not same(holder.cell_contents, was)
         except ValueError:
             return True
-    if kind == "empty":
-        return any(holder)
     if kind in MANY:
         return unlike(guard) is not None
     if kind == "set":
@@ -61,14 +59,16 @@ def unlike(guard: tuple[str, Any, Any, Any]) -> Any:
     if kind == "attrs":
         table = vars(holder)
         return next((key for key, was in zip(keys, values) if table.get(key, MISSING) is not was), None)
+    if kind in ("empty", "filled"):
+        return next((key for key, table in zip(keys, holder) if bool(table) is (kind == "empty")), None)
     if kind == "table" and not (len(holder) == len(keys) and all(map(same, holder, keys))):
         return next((key for key in (*dict.keys(holder), *keys) if key not in keys or key not in holder), "...")
     return next((key for key, was in zip(keys, values) if not same(dict.get(holder, key, MISSING), was)), None)
 
 
-MANY = ("table", "dicts", "attrs")      # of several keys
+MANY: Final = ("table", "dicts", "attrs", "empty", "filled")      # of several keys
 # Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
-FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
+FIELDS: Final = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
 
 
 class Watch:
@@ -90,12 +90,13 @@ class Watch:
         self.grads = grads
         if Guards is None:
             return
-        self.plain = FIELDS > 0 and not grads and all(t.origin is None and t.listeners is None for t in self.held)
+        self.plain = FIELDS > 0 and not grads and all(
+            t.origin is None and t.listeners is None and fact[-2] is True for t, fact in zip(self.held, self.facts))
         facts = []
         if self.plain:
-            self.refs = [(t.version, t.sink, t.array) for t in self.held]       # so that nothing else gets their addresses
-            facts = [(t, Guards.fields(t, FIELDS), t.sink, fact[-1] is not None) for t, fact in zip(self.held, self.facts)]
-        self.quick = Guards(self.guards, tuple(facts), MISSING)
+            self.refs = [t.version for t in self.held]      # so that nothing else gets its address
+            facts = [(t, t.sink, fact[-1] is not None) for t, fact in zip(self.held, self.facts)]
+        self.quick = Guards(self.guards, tuple(facts), MISSING, FIELDS) if facts else Guards(self.guards, (), MISSING)
 
     def changed(self) -> str:
         """What is another one than it was; "" for nothing."""
@@ -130,7 +131,7 @@ def named(guard: tuple[str, Any, Any, Any], way: Any) -> str:
     if guard[0] not in MANY:
         return path
     key = unlike(guard)
-    return path.replace("*", repr(key) if path.endswith("[*]") else str(key))
+    return f"{path}[{key!r}]" if guard[0] in ("table", "empty", "filled") else f"{path}.{key}"
 
 
 def apart(arrays: list[Any]) -> bool:
@@ -148,9 +149,26 @@ def facts_of(of: Any) -> tuple[Any, ...]:
     if found is not None:
         grad: TensorBase = found
         held = lies(grad.array), grad.rg, grad.inference
-    return (
-        type(of), lies(array), t.rg, t.fn is None, t.inference, not t.listeners, t.kept is None,
-        wants_grad(t), sink is None or (not sink.after and sink._hooks is None and not sink.frozen), held)
+    return type(of), lies(array), marks(t), True if sink is None else heard(sink), held
+
+
+def marks(t: TensorBase) -> int:
+    return (t.rg + 2 * (t.fn is None) + 4 * t.inference + 8 * (not t.listeners) + 16 * (t.kept is None) + 32 * wants_grad(t))
+
+
+def heard(sink: Any) -> Any:
+    """True for a leaf's node without hooks; else of which kinds there are some: they are called, whatever they are."""
+    own = sink._hooks
+    if not sink.after and own is None:
+        return not sink.frozen
+    kinds = (bool(sink.after), own is not None and any(table for _, table in own.tensor), own is not None and bool(own.pre),
+             own is not None and bool(own.post))
+    return (sink.frozen, *kinds) if any(kinds) else not sink.frozen
+
+
+def stays(of: Any, fact: tuple[Any, ...]) -> bool:
+    """Has the tensor, but for .grad and what hangs on it, the facts that it had?"""
+    return type(of) is fact[0] and bool(lies_so(of.array, fact[1])) and marks(of) == fact[2]
 
 
 def laid(array: Any) -> tuple[Any, ...]:
@@ -158,4 +176,9 @@ def laid(array: Any) -> tuple[Any, ...]:
     return array.dtype, array.shape, array.strides, array.flags.behaved
 
 
-lies: Any = laid if Guards is None else Guards.lies
+def laid_so(array: Any, was: tuple[Any, ...]) -> bool:
+    return bool(laid(array) == was)
+
+
+lies: Final[Any] = laid if Guards is None else Guards.lies
+lies_so: Final[Any] = laid_so if Guards is None else Guards.lies_so

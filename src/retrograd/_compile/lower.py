@@ -6,7 +6,7 @@ A class that is not listed is not replayed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,16 +22,18 @@ from .._rules.loss import MEAN, Paired
 from .._rules.reduce import MeanBackward0, MeanBackward1, SumBackward0, SumBackward1
 from .values import DOUBLE, SINGLE, Entry, Refused, Value, of_array
 
-ndarray = np.ndarray
-quick_linear, quick_linear_grad = kernel("linear"), kernel("linear_grad")
-quick_relu, quick_relu_grad = kernel("relu"), kernel("relu_grad")
-quick_sigmoid, quick_sigmoid_grad = kernel("sigmoid"), kernel("sigmoid_grad")
-quick_tanh_grad = kernel("tanh_grad")
-quick_bounds = kernel("bounds")
-NATIVE = _kernels.nn is not None               # kernels take what lies as `plain_out` says
+ndarray: Final = np.ndarray
+quick_linear: Final = kernel("linear")
+quick_linear_grad: Final = kernel("linear_grad")
+quick_relu_grad: Final = kernel("relu_grad")
+quick_sigmoid: Final = kernel("sigmoid")
+quick_sigmoid_grad: Final = kernel("sigmoid_grad")
+quick_tanh_grad: Final = kernel("tanh_grad")
+quick_bounds: Final = kernel("bounds")
+NATIVE: Final = _kernels.nn is not None               # kernels take what lies as `plain_out` says
 
 # Node classes that compute from nothing but their inputs and what the guards cover.
-KNOWN = set("""
+KNOWN: Final = set("""
     AddBackward0 SubBackward0 RsubBackward0 RsubBackward1 MulBackward0 DivBackward0 NegBackward0 ReciprocalBackward0
     PowBackward0 PowBackward1 PowBackward2
     ExpBackward0 Exp2Backward0 Expm1Backward0 LogBackward0 Log2Backward0 Log10Backward0 Log1PBackward0 SqrtBackward0
@@ -54,13 +56,13 @@ KNOWN = set("""
     StdBackward0 LinalgVectorNormBackward0 RepeatBackward0 RollBackward0 FlipBackward0 ConstantPadNdBackward0
 """.split())
 
-UFUNCS = {
+UFUNCS: Final = {
     "ExpBackward0": "exp", "LogBackward0": "log", "SqrtBackward0": "sqrt", "SinBackward0": "sin", "CosBackward0": "cos",
     "TanhBackward0": "tanh", "NegBackward0": "negative", "AbsBackward0": "absolute", "Expm1Backward0": "expm1",
     "Log1PBackward0": "log1p",
 }
-ARITHMETIC: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide}
-BINARY = {"AddBackward0": "add", "SubBackward0": "sub", "MulBackward0": "mul", "DivBackward0": "div"}
+ARITHMETIC: Final[dict[str, Any]] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide}
+BINARY: Final = {"AddBackward0": "add", "SubBackward0": "sub", "MulBackward0": "mul", "DivBackward0": "div"}
 
 
 def array_of(y: Any) -> Any:
@@ -68,11 +70,11 @@ def array_of(y: Any) -> Any:
 
 
 # What the forward leaves in these nodes are shapes alone: a rule needs no forward before it.
-SETTLED = (Paired, Product, View, SumBackward0, SumBackward1, MeanBackward0, MeanBackward1)
-KEPT = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
+SETTLED: Final = (Paired, Product, View, SumBackward0, SumBackward1, MeanBackward0, MeanBackward1)
+KEPT: Final = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
 
 
-FIELDS: dict[type, tuple[str, ...]] = {}        # of a class of nodes, but for KEPT and what all such nodes have
+FIELDS: Final[dict[type, tuple[str, ...]]] = {}        # of a class of nodes, but for KEPT and what all such nodes have
 
 
 def fields_of(kind: Any) -> tuple[str, ...]:
@@ -107,22 +109,7 @@ class Lowering:
 
     def each(self, op: str, args: list[Any], out: Value, name: str) -> Value:
         """One operation on elements: add sub mul div, of arrays or an array and a number; or a ufunc of one array."""
-        fn: Any = ARITHMETIC.get(op)
-        if fn is not None:
-            fn = Settled(fn)
-        elif op == "relu":
-            fn = relu
-        elif op == "relu_grad":
-            fn = relu_grad
-        elif op == "sigmoid":
-            fn = quick_sigmoid
-        elif op == "sigmoid_grad":
-            fn = sigmoid_grad
-        elif op == "tanh_grad":
-            fn = tanh_grad
-        else:
-            fn = Settled(getattr(np, op))
-        self.add(Entry(name, fn, args, [out], op))
+        self.add(Entry(name, EACH[op], args, [out], op))
         return out
 
     # -- forward
@@ -166,14 +153,14 @@ class Lowering:
             return None
         if name in BINARY and len(inputs) == 2 and unscaled(node, name) and all(map(operand, inputs)):
             op = BINARY[name]
-            return Entry(name, Settled(ARITHMETIC[op]), inputs, [out], op)
+            return Entry(name, EACH[op], inputs, [out], op)
         if name == "RsubBackward1" and node.alpha == 1 and operand(node.number):
-            return Entry(name, Settled(np.subtract), [float(node.number), inputs[0]], [out], "sub")
+            return Entry(name, EACH["sub"], [float(node.number), inputs[0]], [out], "sub")
         straight = all(v.straight and v.shape == out.shape for v in values)
         if not straight:
             return None
         if name == "PowBackward0" and type(node.exponent) in (int, float) and node.exponent == 2:
-            return Entry(name, Settled(np.multiply), [inputs[0], inputs[0]], [out], "mul")
+            return Entry(name, EACH["mul"], [inputs[0], inputs[0]], [out], "mul")
         if name in UFUNCS:
             return Entry(name, OneOf(node), inputs, [out], UFUNCS[name])
         if name == "ReluBackward0":
@@ -371,11 +358,6 @@ class Settled:
         return array_of(self.ufunc(*args))
 
 
-def relu(x: Any) -> Any:
-    y = quick_relu(x)
-    return array_of(np.maximum(0, x)) if y is None else y
-
-
 def relu_grad(g: Any, y: Any) -> Any:
     quick = quick_relu_grad(g, y)
     return array_of(np.where(y <= 0, np.zeros((), g.dtype), g)) if quick is None else quick
@@ -389,6 +371,13 @@ def sigmoid_grad(g: Any, y: Any) -> Any:
 def tanh_grad(g: Any, y: Any) -> Any:
     quick = quick_tanh_grad(g, y)
     return array_of(g * (1 - y * y)) if quick is None else quick
+
+
+# Operations on elements that a rule is made of
+EACH: Final[dict[str, Any]] = {
+    **{op: Settled(ufunc) for op, ufunc in ARITHMETIC.items()},
+    **{op: Settled(getattr(np, op)) for op in ("cos", "negative", "sin")},
+    "relu_grad": relu_grad, "sigmoid": quick_sigmoid, "sigmoid_grad": sigmoid_grad, "tanh_grad": tanh_grad}
 
 
 class OneOf:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._engine.op import attach
 from .._engine.tensor import TensorBase, wrap
 from .effects import grad_of
-from .passes import LEFT, LIVE, used_up
+from .passes import LEFT, LIVE
 from .past import Past, Spent, pasts
 from .values import Entry, Refused, Value, of_array, root
 
@@ -100,12 +100,11 @@ class Outputs:
         for nr, t in enumerate([] if self.graph is None else self.graph.outs):
             if t is x:
                 return nr
-        return None if x.fn is None else past(x.fn)
+        return None if x.fn is None else past(x.fn, self.trace.use(x.fn))
 
 
-def past(fn: Any) -> partial[Past]:
+def past(fn: Any, use: int) -> partial[Past]:
     """Makes nodes like fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
-    use = used_up(fn)
     if use == LIVE:
         raise Refused("a result that can still be differentiated")
     kind = type(fn)

@@ -3,15 +3,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from .._engine.nary import Many, Nary
-from .._engine.node import Node, Task
+from .._engine.node import Node, NodeHooks, Task
 from .._engine.op import Binary, Unary
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .book import Book, Tensors
 from .effects import Laid
-from .lower import Linear2, Settled
+from .lower import EACH, Linear2
 from .values import Entry, Refused, Value, of_array
 from .whole import Region, WholeGrads
 
@@ -62,10 +60,15 @@ class Frame:
         self.task, self.node, self.gs = task, node, gs
         self.edges: list[tuple[Node, int, Any]] = []
         self.had: Any = None
+        self.settled = False                    # of a leaf: was it noted what it accumulated?
+        self.sent: list[Value | None] | None = None     # what hooks of a module left
+        self.region: Region | None = None       # which is still to be entered
 
 
 class Passes(Book):
     """What passes tell."""
+
+    heeds = False                               # may hooks be entries?
 
     def __init__(self, tensors: Tensors) -> None:
         super().__init__(tensors)
@@ -74,6 +77,7 @@ class Passes(Book):
         self.begun: list[int] = []              # nodes, as they ran
         self.lines: dict[int, str] = {}         # pass -> the user's line
         self.regions: dict[int, Region] = {}    # node -> the call that is one entry
+        self.uses: dict[int, int] = {}          # node -> used_up
 
     def forget(self) -> None:
         super().forget()
@@ -81,13 +85,25 @@ class Passes(Book):
         self.frames.clear()
         self.regions.clear()
 
+    def hears(self, node: Node, hooks: NodeHooks) -> bool:
+        """May hooks of a node that the call made be entries?"""
+        return False
+
+    def use(self, fn: Node) -> int:
+        """used_up, once the call's own passes are over."""
+        found = self.uses.get(id(fn))
+        if found is None:
+            found = self.uses[id(fn)] = used_up(fn)
+        return found
+
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
             return
         self.begun.append(id(node))
         try:
             region = None if task.graph else self.regions.get(id(node))
-            if region is not None:
+            later = region is not None and node._hooks is not None     # its hooks come first
+            if region is not None and not later:
                 self.enter(task, region)
             gs: list[Value | None] = []
             for nr, got in enumerate([g] if more is None else [g, *more]):
@@ -95,7 +111,10 @@ class Passes(Book):
                     gs.append(None)
                     continue
                 array = got.array if isinstance(got, TensorBase) else got
-                known = self.sums.pop((task.number, id(node), nr), None)
+                key = (task.number, id(node), nr)
+                known = self.sums.get(key)
+                if known is not None:
+                    del self.sums[key]
                 if known is not None and not task.graph:
                     if known.array is None:
                         known.array = array
@@ -103,17 +122,19 @@ class Passes(Book):
                         self.know(known)
                     self.values[id(array)] = known
                     self.alive.append(array)
-                if region is None:
+                if region is None or later:
                     gs.append(self.of(array))
             if self.frames and self.frames[-1].task is task:
                 self.frames.pop()                           # its gradient was asked for: it did not run
             frame = Frame(task, node, gs)
+            if later:
+                frame.region = region
             self.frames.append(frame)
             if isinstance(node, AccumulateGrad):
                 frame.had = node.grad
-                if node._hooks is not None:
+                if node._hooks is not None and not self.heeds:
                     raise Refused("a hook of a leaf")
-            elif node._hooks is not None:
+            elif node._hooks is not None and not self.hears(node, node._hooks):
                 raise Refused(f"a hook of {node.name()}")
         except Refused as error:
             self.refuse(error)
@@ -135,6 +156,8 @@ class Passes(Book):
                 if (frame is None or frame.task is not task) and id(seed) not in self.values and seed.size == 1:
                     self.know(of_array(seed, "const"))
             elif frame is not None and frame.task is task:
+                if frame.region is not None:
+                    self.entered_late(frame, frame.region)
                 frame.edges.append((to, nr, g))
             else:                                           # a seed
                 if id(g) not in self.values:
@@ -160,7 +183,7 @@ class Passes(Book):
                 total.straight):
             self.lower.each("add", [had, g], total, "sum of gradients")
         else:
-            self.add(Entry("sum of gradients", Settled(np.add), [had, g], [total]))
+            self.add(Entry("sum of gradients", EACH["add"], [had, g], [total]))
         self.sums[key] = total
 
     def end(self, task: Task, node: Node) -> None:
@@ -169,7 +192,10 @@ class Passes(Book):
         try:
             frame = self.frames.pop()
             if isinstance(node, AccumulateGrad):
-                self.accumulated(frame)
+                if not frame.settled:
+                    self.accumulated(frame)
+            elif frame.sent is not None:
+                self.passed(frame, frame.sent)
             elif not task.graph:
                 self.ran(frame)
         except Refused as error:
@@ -181,6 +207,8 @@ class Passes(Book):
             return
         region.task = task.number
         region.sent = {}
+        if region.answer is not None:
+            region.answer.sent.append({})
         outs: dict[tuple[int, int], int] = {}
         for i, made in enumerate(region.roots):
             if made is not None and (task.number, id(made[0]), made[1]) in self.sums:
@@ -195,10 +223,21 @@ class Passes(Book):
         rules = region.rules
         rule = None if rules is None or begun or any(key not in rules for key in to) else [rules[key] for key in to]
         ways = [region.reaches(i) for i in outs.values()] if len(outs) > 1 else [set(to.values())]
-        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule, ways)
+        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule, ways, region.passes)
+        region.passes += 1
         self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line_of(task)))
         for key, value in zip(to, values):
             region.sent[(task.number, *key)] = value
+
+    def entered_late(self, frame: Frame, region: Region) -> None:
+        """After the hooks of its first node."""
+        frame.region = None
+        for nr, g in enumerate(frame.gs):
+            if g is not None:
+                self.sums[(frame.task.number, id(frame.node), nr)] = g
+        self.enter(frame.task, region)
+        for nr in range(len(frame.gs)):
+            self.sums.pop((frame.task.number, id(frame.node), nr), None)
 
     def left(self, frame: Frame, region: Region) -> None:
         """A node of the call ran: what it sent out of it is what the entry gives."""
@@ -207,16 +246,23 @@ class Passes(Book):
             if id(to) not in region.nodes and key in region.sent:
                 value = self.sums[key] = region.sent.pop(key)
                 value.straight = bool(array.flags.c_contiguous)
+                if region.answer is not None:
+                    at = next(i for i, e in enumerate(region.edges) if e is not None and e[0] is to and e[1] == nr)
+                    region.answer.sent[-1][at] = array.copy("K")
 
     def ran(self, frame: Frame) -> None:
+        if self.regions and id(frame.node) in self.regions:
+            self.left(frame, self.regions[id(frame.node)])
+            return
+        for (to, nr, _), value in zip(frame.edges, self.ruled(frame, frame.edges)):
+            self.arrive(frame.task, to, nr, value)
+
+    def ruled(self, frame: Frame, edges: list[tuple[Node, int, Any]]) -> list[Value]:
+        """What the node's rules gave for these edges."""
         node: Node = frame.node
-        if self.regions and id(node) in self.regions:
-            self.left(frame, self.regions[id(node)])
-            return
         g = frame.gs[0]
-        edges = frame.edges
         if not edges:
-            return
+            return []
         if g is None or len(frame.gs) > 1:
             raise Refused(f"{node.name()} has several outputs")
         fresh: list[int] = []                   # which gradients of the node are made here
@@ -244,18 +290,22 @@ class Passes(Book):
                 values = self.lower.linear_rules(g, made, fresh, arrays, node, where)
             else:
                 values = self.lower.rules(node, g, made or ([None], None), fresh, arrays, where)
-        at = 0
-        for (to, nr, _), value in zip(edges, sent):
-            if value is None:
-                value = values[at]
-                at += 1
-            self.arrive(frame.task, to, nr, value)
+        fill = iter(values)
+        return [next(fill) if value is None else value for value in sent]
+
+    def passed(self, frame: Frame, sent: list[Value | None]) -> None:
+        """A node around a module ran, and its hooks left these."""
+        edges = iter(frame.edges)
+        for i, value in enumerate(sent):
+            if value is not None and frame.node.edge_node(i) is not None:
+                to, nr, _ = next(edges)
+                self.arrive(frame.task, to, nr, value)
 
     def accumulated(self, frame: Frame) -> None:
         node: Any = frame.node
         g = frame.gs[0]
         grad = node.grad
-        if node.after:
+        if node.after and not self.heeds:
             raise Refused("a hook of a leaf")
         if g is None or grad is None:
             return
@@ -269,7 +319,7 @@ class Passes(Book):
             if g.straight or g.full is not None:
                 self.lower.each("add", [old, g], total, "sum of gradients")
             else:
-                self.add(Entry("sum of gradients", Settled(np.add), [old, g], [total]))
+                self.add(Entry("sum of gradients", EACH["add"], [old, g], [total]))
             self.overwritten(array, total)
         elif id(array) not in self.values:                  # copied
             if array.dtype is not g.dtype or array.shape != g.shape:

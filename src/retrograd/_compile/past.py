@@ -35,6 +35,26 @@ class Spent(Past):
         raise freed()
 
 
+class Shown(Past):
+    """The node of a tensor that forward hooks are shown: like that of the recorded call."""
+
+    to: Any = None                              # where gradients go in an eager call that goes on from here
+
+    def edge_count(self) -> int:
+        return super().edge_count() if self.to is None else 1
+
+    def edge_node(self, i: int) -> Any:
+        return super().edge_node(i) if self.to is None else self.to[0]
+
+    def edge_nr(self, i: int) -> int:
+        return super().edge_nr(i) if self.to is None else int(self.to[1])
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        if self.to is None:
+            raise freed()
+        return gs
+
+
 @lru_cache(maxsize=500)
 def pasts(name: str, module: str, base: type[Past]) -> type[Past]:
     return type(name, (base,), {"__module__": module})

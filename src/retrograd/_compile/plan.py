@@ -1,12 +1,13 @@
 """Entries in order, and how they are executed."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
+from .callouts import CallOut, Left, turn_of
 from .code import Program, alive, program
 from .effects import Outright, grad_of, no_grad, store_grad
 from .graph import checked
@@ -14,7 +15,7 @@ from .outputs import Outputs, build
 from .trace import Trace
 from .values import Value
 
-ndarray = np.ndarray
+ndarray: Final = np.ndarray
 
 
 class Undone(Exception):
@@ -41,7 +42,9 @@ class Plan:
         early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
         self.early = [i for kind, i, place in early if kind == "input" and place not in read]
         self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
-        self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
+        self.turn = turn_of(self.entries, trace.tensors, [trace.place(kind, i) for kind, i in trace.early], trace.rules)
+        self.writes = self.turn is not None or any(
+            e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
         self.numbered = False
         self.program: Any = None
@@ -53,9 +56,11 @@ class Plan:
         if self.graph is not None:
             self.graph.ready(outputs.values)
         for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
-            for value in (*entry.args, *entry.outs):
+            for value in entry.args:
                 if isinstance(value, Value) and value.kind != "const":
                     value.array = None
+            for out in entry.outs:
+                out.array = None
 
     def encode(self) -> None:
         """Make the program, before the first replay: many plans have none, such as those of first calls, without any .grad."""
@@ -92,6 +97,10 @@ class Plan:
                 self.fill.append((x.slot, x.kind, x.index))
         return x.slot
 
+    def outs(self) -> list[CallOut]:
+        """The entries that call hooks."""
+        return [e.fn for e in self.entries if isinstance(e.fn, CallOut)]
+
     def summary(self) -> str:
         if not self.coded:
             self.encode()
@@ -109,13 +118,19 @@ class Plan:
     def rehearse(self, inputs: list[TensorBase]) -> list[list[Any]]:
         """run, operation by operation: -> what each gave."""
         made: list[list[Any]] = []
+        if self.turn is not None:
+            self.turn.begin(inputs)
         self.execute(self.filled(inputs), made)
         return made
 
     def same(self, trace: Trace, outputs: Outputs, got: list[list[Any]]) -> None:
         """RuntimeError where the entries of `trace`, of an eager call, gave something else than `got`."""
         entries = alive(trace.entries, [*outputs.values, *(outputs.graph.kept if outputs.graph else ())])
+        if self.turn is not None and [e.name for e in self.entries] != [e.name for e in entries]:
+            return                              # what hooks keep is copied: all that the call leaves is compared besides
         for mine, other, arrays in zip(self.entries, entries, got):
+            if isinstance(mine.fn, CallOut):    # hooks may do what they like
+                continue
             differ = mine.name != other.name or len(mine.outs) != len(other.outs) or not all(
                 v.array is None or v.stale or v.past or np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f")
                 for v, x in zip(other.outs, arrays))
@@ -130,10 +145,15 @@ class Plan:
 
     def run(self, inputs: list[TensorBase]) -> Any:
         """The result, with all effects.  The guards must hold."""
-        return self.result(self.arrays(inputs), inputs)
+        result = self.result(self.arrays(inputs), inputs)
+        if self.turn is not None:
+            self.turn.end()
+        return result
 
     def arrays(self, inputs: list[TensorBase], instead: dict[int, Any] | None = None) -> list[Any]:
         """The arrays of the results; instead: arrays in place of those of inputs."""
+        if self.turn is not None:
+            self.turn.begin(inputs)
         for t in self.clears:
             sink = t.sink
             if sink is not None:
@@ -151,8 +171,10 @@ class Plan:
             try:
                 made: list[Any] = self.program.run(filled)
                 return made
+            except Left:
+                raise
             except Exception as error:
-                if self.program.wrote:
+                if self.wrote(self.program.wrote):
                     raise                       # in an optimizer's step, or after one, as eagerly
                 raise Undone(error) from error
             finally:
@@ -193,12 +215,18 @@ class Plan:
                 if made is not None:
                     made.append([slots[i].copy() if type(slots[i]) is ndarray else None for i in outs])
                 done += 1
+        except Left:
+            raise
         except Exception as error:
-            if any(entry.fixed for entry in self.entries[:done]):
+            if self.wrote(sum([entry.fixed for entry in self.entries[:done]])):
                 raise                           # in an optimizer's step, or after one, as eagerly
             raise Undone(error) from error
         finally:
             unhush(token)
+
+    def wrote(self, count: int) -> bool:
+        """Did the first entries with an effect, so many, write what cannot be undone?"""
+        return count > 0 and (self.turn is None or any(self.turn.final[:count]))
 
     def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
         graph = self.graph

@@ -15,7 +15,7 @@ import operator
 import sys
 import types
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,53 +27,54 @@ from .._missing import late_names
 from .._tensor import Tensor, dtypes
 from .._tensor.home import ours
 from .._tensor.size import Size
+from ..nn import hooks
 from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim.optimizer import Optimizer
 from .values import Guards, Refused
 from .wrapper import Wrapper
 
-MISSING = object()
-MOST = 1 << 16          # bytes of an array that are compared at each call
-HEAP = 512              # of a type's flags: made by a class statement
-NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
-PASSED: set[type] = set(NUMBERS)                        # types of what is known by its value
-SORTS: dict[type, str] = {}                             # of types that no program makes
-NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
-TENSORS = (Tensor, Parameter)
-OPTIMIZERS = tuple(x for x in vars(optim).values() if isinstance(x, type) and issubclass(x, Optimizer) and x not in (
+MISSING: Final = object()
+MOST: Final = 1 << 16          # bytes of an array that are compared at each call
+HEAP: Final = 512              # of a type's flags: made by a class statement
+NUMBERS: Final = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
+PASSED: Final[set[type]] = set(NUMBERS)                        # types of what is known by its value
+SORTS: Final[dict[type, str]] = {}                             # of types that no program makes
+NAMES: Final = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
+TENSORS: Final = (Tensor, Parameter)
+OPTIMIZERS: Final = tuple(x for x in vars(optim).values() if isinstance(x, type) and issubclass(x, Optimizer) and x not in (
     Optimizer, optim.LBFGS, optim.SparseAdam))
-SAFE = {getattr(builtins, name) for name in """
+SAFE: Final = {*[getattr(builtins, name) for name in """
     abs all any bool bytes complex dict divmod enumerate filter float frozenset int isinstance issubclass len list map max
     min pow range reversed round slice sorted str sum tuple zip super object property staticmethod classmethod type
     ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError NotImplementedError
     RuntimeError StopIteration TypeError ValueError ZeroDivisionError BaseException
-""".split()}
-SAFE |= {x for x in vars(math).values() if callable(x)} | {x for x in vars(operator).values() if callable(x)}
-SAFE |= {functools.partial, functools.reduce}
+""".split()], *[x for x in (*vars(math).values(), *vars(operator).values()) if callable(x)], functools.partial, functools.reduce}
 # Functions of ours that the dispatch point does not hear of, and what a call may do with them.
-UNHEARD = set("""
+UNHEARD: Final = set("""
     clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
     is_dynamo_compiling is_scripting is_tracing
 """.split())
-SCOPES = (autograd.no_grad, autograd.enable_grad)
-CHANGES = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
-WRITES = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
-OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
+SCOPES: Final = (autograd.no_grad, autograd.enable_grad)
+CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
+WRITES: Final = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
+OPCODES: Final = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
            "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
 # Of modules and optimizers: what a call looks at to find hooks
-HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
-STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+HOOKS: Final = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+STEP_HOOKS: Final = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 # Nobody has to look into them.  No call reads a module's _non_persistent_buffers_set
-TABLES = {"_non_persistent_buffers_set", *[name for name in vars(Module()) if "_hooks" in name]}
-NONE: set[str] = set()
-describing = late_names.__module__
-METHODS = (types.FunctionType, property, staticmethod, classmethod)
-OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
+TABLES: Final = {"_non_persistent_buffers_set", *[name for name in vars(Module()) if "_hooks" in name]}
+PARTS: Final = ("_parameters", "_buffers", "_modules")
+NONE: Final[set[str]] = set()
+NOTHING: Final[dict[str, Any]] = {}
+describing: Final = late_names.__module__
+METHODS: Final = (types.FunctionType, property, staticmethod, classmethod)
+OF_C: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
         types.ClassMethodDescriptorType)
-OPERATORS = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
+OPERATORS: Final = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
     add sub mul truediv floordiv mod pow matmul and or xor getitem neg pos abs invert eq ne lt le gt ge""".split()}
-CALLS = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name)])
+CALLS: Final = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name)])
 
 
 def spelled(path: Any) -> str:
@@ -81,24 +82,27 @@ def spelled(path: Any) -> str:
     return path if type(path) is str else path[1].format(spelled(path[0]), path[2])
 
 
-def contents(x: dict[Any, Any], skipped: set[str]) -> tuple[tuple[Any, ...], tuple[Any, ...], list[Any], bool]:
-    """Its keys, its values, [key, value, ...] of those to be looked into, and whether all keys are text."""
-    if Guards is not None:
-        found: tuple[tuple[Any, ...], tuple[Any, ...], list[Any], bool] = Guards.contents(x, PASSED, skipped)
-        return found
-    keys = tuple(dict.keys(x))
-    rest = [y for pair in dict.items(x) if type(pair[1]) not in PASSED and not (
-        type(pair[0]) is str and pair[0] in skipped) for y in pair]
-    return keys, tuple(dict.values(x)), rest, all(type(key) is str for key in keys)
+def entries(x: dict[Any, Any], passed: set[type], skipped: set[str]) -> tuple[Any, ...]:
+    """Its keys, its values, [key, value, ...] of those to be looked into, keys of empty dicts, and whether all keys are text."""
+    rest: list[Any] = []
+    empty: list[str] = []
+    for key, y in dict.items(x):
+        text = type(key) is str
+        if text and type(y) is dict and not y and key not in skipped:
+            empty.append(key)
+        elif type(y) not in passed and not (text and key in skipped):
+            rest.extend((key, y))
+    return tuple(dict.keys(x)), tuple(dict.values(x)), rest, tuple(empty), all(type(key) is str for key in dict.keys(x))
 
 
-def values_at(holder: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+def found_at(holder: Any, names: tuple[str, ...], missing: Any) -> tuple[Any, ...]:
     """What a dict has, or the dict of a class."""
-    if Guards is not None:
-        found: tuple[Any, ...] = Guards.values(holder, names, MISSING)
-        return found
     table = vars(holder) if isinstance(holder, type) else holder
-    return tuple([table.get(name, MISSING) for name in names])
+    return tuple([table.get(name, missing) for name in names])
+
+
+contents: Final[Any] = entries if Guards is None else Guards.contents
+values_at: Final[Any] = found_at if Guards is None else Guards.values
 
 
 def sort_of(kind: type) -> str:
@@ -123,14 +127,14 @@ def sorted_out(kind: type) -> str:
     return "other"
 
 
-refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to torch.compiler.disable
+refusing: Final[weakref.WeakSet[Any]] = weakref.WeakSet()      # functions given to torch.compiler.disable
 
 
 class Reach:
     """All that `f` and what it refers to may read.
 
-    guards   (kind, object, key, what it was): "dict", "cell", "attr", "empty", "items", "type"; of several keys "table",
-             "dicts" and "attrs", with tuples
+    guards   (kind, object, key, what it was): "dict", "cell", "attr", "items", "type"; of several keys "table", "dicts" and
+             "attrs", with tuples, and "empty" and "filled", of dicts
     tensors  those that were met
     """
 
@@ -177,7 +181,7 @@ class Reach:
         """Of an object's attributes, or a class's: they are what they are."""
         if names:
             table = vars(holder) if kind == "dicts" else holder
-            self.note(kind, table, names, values_at(table, names), (path, "{}.*", ""))
+            self.note(kind, table, names, values_at(table, names, MISSING), path)
 
     def visit(self, x: Any, path: Any) -> None:
         kind = type(x)
@@ -261,8 +265,10 @@ class Reach:
 
     def mapping(self, x: Any, path: Any, skipped: set[str] = NONE) -> None:
         """skipped: keys of what nobody has to look into."""
-        keys, values, rest, text = contents(x, skipped)
-        self.note("table", x, keys, values, (path, "{}[*]", ""))
+        keys, values, rest, empty, text = contents(x, PASSED, skipped)
+        self.note("table", x, keys, values, path)
+        if empty:
+            self.note("empty", values_at(x, empty, MISSING), empty, None, path)
         if not text and any(type(key) is not str and isinstance(key, TensorBase) for key in keys):
             raise Refused(f"{spelled(path)} is a dict of tensors")
         for i in range(0, len(rest), 2):
@@ -386,7 +392,10 @@ class Reach:
         own = vars(x)
         mine = kind in SORTS                    # no program made it
         if mine and kind is not Module or any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
-            self.mapping(own, path, TABLES)     # code of ours reads its attributes
+            if any(own[name] for name in HOOKS) or hooks.everywhere():
+                self.hooked(x, own, path)
+            else:
+                self.mapping(own, path, TABLES)     # code of ours reads its attributes
         if not mine:
             self.kind(kind)
             self.objects.append((x, path))
@@ -394,6 +403,14 @@ class Reach:
             self.several("dicts", x, (*read, "_compiled_call_impl", *HOOKS), path)
             self.todo.extend([(own.get(name), (path, "{}.{}", name)) for name in read])
         self.hooks(own, HOOKS, path)
+
+    def hooked(self, x: Any, own: dict[str, Any], path: Any) -> None:
+        """A module of ours whose hooks may give it attributes: those that code of ours asks for, or that was there at first."""
+        kind: Any = type(x)
+        asked = asked_by(kind) | self.names
+        names = tuple([key for key in own if key in asked and key not in TABLES])
+        self.several("dicts", x, (*names, *[key for part in PARTS for key in own[part]]), path)
+        self.todo.extend([(own[name], (path, "{}.{}", name)) for name in names])
 
     def optimizer(self, x: Any, path: Any) -> None:
         """Its numbers are read at each step; who is in it is noted."""
@@ -413,11 +430,25 @@ class Reach:
         self.hooks(own, STEP_HOOKS, path)
 
     def hooks(self, own: dict[str, Any], names: tuple[str, ...], path: Any) -> None:
-        tables = tuple([x for x in values_at(own, names) if x is not MISSING])
-        for table in tables:
-            if table:
-                raise Refused(f"{spelled(path)} has hooks")
-        self.note("empty", tables, None, None, (path, "hooks of {}", ""))
+        """Are there any?  They are called, whatever they are."""
+        tables = dict(zip(names, values_at(own, names, NOTHING)))
+        for kind, there in (("filled", True), ("empty", False)):
+            some = {name: table for name, table in tables.items() if bool(table) is there}
+            if some:
+                self.note(kind, tuple(some.values()), tuple(some), None, path)
+
+
+@functools.lru_cache(maxsize=200)
+def asked_by(kind: Any) -> set[str]:
+    """The attributes that methods of a class of ours ask for."""
+    found: set[str] = set(vars(Module()))
+    todo = [y.__code__ for base in kind.__mro__ for x in vars(base).values() for y in (x, getattr(x, "fget", None))
+            if isinstance(y, types.FunctionType)]
+    while todo:
+        code = todo.pop()
+        found.update(code.co_names, [x for x in code.co_consts if type(x) is str])
+        todo.extend([x for x in code.co_consts if isinstance(x, types.CodeType)])
+    return found
 
 
 def written(cls: type) -> bool:
@@ -441,19 +472,19 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
     return name in vars(module)
 
 
-BY_KIND: list[tuple[str, tuple[type, ...]]] = [
+BY_KIND: Final[list[tuple[str, tuple[type, ...]]]] = [
     ("array", (np.ndarray,)), ("group", (tuple, frozenset)), ("numbered", (set,)), ("listed", (list, collections.deque)),
     ("mapping", (dict, collections.OrderedDict, collections.defaultdict)), ("function", (types.FunctionType,)),
     ("method", (types.MethodType,)), ("partial", (functools.partial,)), ("public", () if Function is None else (Function,))]
-BY_BASE: list[tuple[str, tuple[type, ...]]] = [
+BY_BASE: Final[list[tuple[str, tuple[type, ...]]]] = [
     ("pass", (*NAMES, np.generic)), ("tensor", (TensorBase,)), ("module", (Module,)), ("optimizer", (Optimizer,)),
     ("wrapped", (Wrapper,)), ("class", (type,)), ("space", (types.ModuleType,)),
     ("native", (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)),
     ("property", (property,)), ("around", (staticmethod, classmethod))]
 
 Chain = tuple[str, str, tuple[str, ...]]
-LOADS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "global", "LOAD_DEREF": "cell", "LOAD_CLASSDEREF": "cell"}
-ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "LOAD_SUPER_ATTR")
+LOADS: Final = {"LOAD_GLOBAL": "global", "LOAD_NAME": "global", "LOAD_DEREF": "cell", "LOAD_CLASSDEREF": "cell"}
+ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "LOAD_SUPER_ATTR")
 
 
 @functools.lru_cache(maxsize=1000)
@@ -487,8 +518,8 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
     return list(chains), cells, refused
 
 
-BUILT = {"BUILD_TUPLE": (1, 0), "BUILD_LIST": (1, 0), "BUILD_MAP": (2, 0), "BUILD_CONST_KEY_MAP": (1, 1)}
-HANDED_ON = ("CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL", "KW_NAMES", "PRECALL", "CALL", "BINARY_SUBSCR", "BINARY_OP")
+BUILT: Final = {"BUILD_TUPLE": (1, 0), "BUILD_LIST": (1, 0), "BUILD_MAP": (2, 0), "BUILD_CONST_KEY_MAP": (1, 1)}
+HANDED_ON: Final = ("CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL", "KW_NAMES", "PRECALL", "CALL", "BINARY_SUBSCR", "BINARY_OP")
 
 
 @functools.lru_cache(maxsize=1000)

@@ -4,9 +4,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 from .arguments import leaf
 from .book import Tensors
+from .callouts import Answer, Left, Rerun, Turn
 from .guards import facts_of
 from .mood import mood
 from .plan import Undone
@@ -68,6 +70,8 @@ class Compiled(Wrapper):
             if situation not in local["met"]:
                 local["met"] = [situation, *local["met"][:MET]]
                 return self.f(*args, **kwargs)
+        if len(variants) >= self.limit:         # hooks come and go
+            variants[:] = [v for v in variants if v.plan.turn is None or v.plan.turn.registered == modes.registered]
         if len(variants) >= self.limit:
             local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
@@ -100,7 +104,7 @@ class Compiled(Wrapper):
             before = Beginning(self.f, key, inputs, next((v.reach for v in variants if v.reaches(key)), None))
         except Refused as error:
             return self.refuse(error, args, kwargs)
-        trace = Trace(before.tensors, self.f)
+        trace = Trace(before.tensors, self.f, before.reach)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
@@ -122,14 +126,61 @@ class Compiled(Wrapper):
             if self.check != 0 and self.due(variant.used):
                 return self.compare(variant, inputs, args, kwargs)
             return plan.run(inputs)
+        except Left as left:
+            return self.leave(variant, left, args, kwargs)
         except Undone as error:
-            result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
+            turn = plan.turn
+            log = [] if turn is None else turn.log
+            if turn is not None and not turn.undo():
+                raise error.__cause__ or error from None
+            result = self.rerun(log, args, kwargs)  # raises what Python would have raised, where it would
             self.note(f"a plan was dropped because it raised where Python does not: {error.__cause__!r}")
-            self.local.__dict__["variants"].remove(variant)
-            self.local.last = None
+            self.drop(variant)
             return result
         finally:
             plan.busy = False
+
+    def leave(self, variant: Variant, left: Left, args: Any, kwargs: Any) -> Any:
+        """A hook did what the plan does not: the call is made eagerly, without those hooks that were called."""
+        turn = variant.plan.turn
+        assert turn is not None
+        log, lost = turn.log, left.lost
+        error = log[-1].error if log else None
+        undone = not lost and not left.out.dirty and turn.undo()
+        turn.end()
+        if lost or (error is None and not undone):
+            self.drop(variant)
+        if not undone:
+            if error is not None and not lost:
+                raise error
+            raise RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
+                               f"({left.out.where()}); what was written stays") from error
+        result = self.rerun(log, args, kwargs)
+        if error is None:
+            self.strayed(variant, left)
+        return result
+
+    def rerun(self, log: list[Answer], args: Any, kwargs: Any) -> Any:
+        """An eager call, without the hooks that were called already."""
+        modes.outs = Rerun(log) if log else None
+        try:
+            return self.f(*args, **kwargs)
+        finally:
+            modes.outs = None
+
+    def strayed(self, variant: Variant, left: Left) -> None:
+        """Hooks did something else than in the call that was recorded: a plan of which that is often true is dropped."""
+        variant.left += 1
+        why = f"{left.out.what} {left.what}, as it did not in the call that was recorded ({left.out.where()})"
+        if 2 * variant.left > variant.used:
+            self.drop(variant)
+            self.note(why)
+        elif why not in self.reasons:
+            self.reasons.append(why)
+
+    def drop(self, variant: Variant) -> None:
+        self.local.__dict__["variants"].remove(variant)
+        self.local.last = None
 
     def due(self, count: int) -> bool:
         """Is this replay checked?  By default numbers 1, 2, 4, 8 and so on are."""
@@ -141,6 +192,8 @@ class Compiled(Wrapper):
         """Run the plan, put everything back, run eagerly, and compare what each operation gave."""
         plan = variant.plan
         before = Everything(plan.tensors, inputs, variant.reach.optimizers)
+        if plan.turn is not None:               # hooks are called once
+            return self.compare_hooked(variant, plan.turn, before, inputs, args, kwargs)
         try:
             quick = written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs)
         finally:
@@ -149,24 +202,64 @@ class Compiled(Wrapper):
             got = plan.rehearse(inputs)
         finally:
             before.restore()
+        result, trace, outputs = self.traced(variant, inputs, args, kwargs, [])
+        plan.same(trace, outputs, got)
+        self.alike(quick, written([v.array for v in outputs.values], plan.tensors, inputs))
+        return result
+
+    def compare_hooked(self, variant: Variant, turn: Turn, before: Everything, inputs: list[TensorBase], args: Any,
+                       kwargs: Any) -> Any:
+        """Run eagerly, then the plan from the same state, with what the hooks did."""
+        plan = variant.plan
+        answers: list[Answer] = []
+        turn.answers = answers
+        try:
+            result, trace, outputs = self.traced(variant, inputs, args, kwargs, answers)
+            if outputs is None:
+                self.drop(variant)
+                self.note(trace.reason)
+                return result
+            want = written([v.array for v in outputs.values], plan.tensors, inputs)
+            after = Everything(plan.tensors, inputs, variant.reach.optimizers)
+            before.restore()
+            try:
+                got = plan.rehearse(inputs)
+                if turn.at != len(answers):
+                    raise Left("is not the last", plan.outs()[-1])
+                plan.same(trace, outputs, got)
+                before.restore()
+                self.alike(written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs), want)
+            except Left as left:
+                self.strayed(variant, left)
+            finally:
+                after.restore()
+            return result
+        finally:
+            turn.answers = None
+
+    def traced(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any, answers: list[Answer]) -> Any:
+        """An eager call: -> its result, and what was recorded; `answers` gets what hooks did."""
+        plan = variant.plan
         tensors = Tensors()
         for t in inputs:
             tensors.add(t, "input")
         for t in plan.tensors.held:
             tensors.add(t, "held")
-        trace = Trace(tensors, self.f)
+        trace = Trace(tensors, self.f, variant.reach)
+        trace.answers = answers
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
         try:
-            outputs = trace.finish(result)
+            return result, trace, trace.finish(result)
         except Refused as error:
+            if plan.turn is not None:           # hooks may do what they like
+                return result, trace, None
             raise RuntimeError(f"torch.compile: {self.name} did something different from its recording: {error}") from None
-        plan.same(trace, outputs, got)
-        want = written([v.array for v in outputs.values], plan.tensors, inputs)
+
+    def alike(self, quick: list[Any], want: list[Any]) -> None:
         if len(quick) != len(want) or not all(map(same_array, quick, want)):
             raise RuntimeError(f"torch.compile: {self.name} computes something else in C than eagerly; please report it")
-        return result
 
     # what users call
 

@@ -19,10 +19,10 @@ from .._rules.slices import Put, SelectBackward0, SliceBackward0
 from . import lower
 from .values import DOUBLE, SINGLE, Entry, Value
 
-FEW = 512               # elements: BLOCK in plan.c
-MUCH = 4096             # elements of a sum: MANY in _fast.c
-TERMS = 2048            # of a product: SMALL in kernels.h
-ROWS = 16               # that are summed one by one
+FEW: Final = 512               # elements: BLOCK in plan.c
+MUCH: Final = 4096             # elements of a sum: MANY in _fast.c
+TERMS: Final = 2048            # of a product: SMALL in kernels.h
+ROWS: Final = 16               # that are summed one by one
 EACH: Final = 0
 JOIN: Final = 1
 PUT: Final = 2
@@ -33,10 +33,10 @@ SUM_ROWS: Final = 6
 MSE: Final = 7
 OURS: Final = 0         # bases
 NUMBERS: Final = 1
-METHODS = (types.MethodType, types.BuiltinMethodType)
+METHODS: Final = (types.MethodType, types.BuiltinMethodType)
 What = tuple[int, Any]
-EACH_ALONE: What = (EACH, None)
-SHOWN_WHOLE: What = (SHOW, [0])
+EACH_ALONE: Final[What] = (EACH, None)
+SHOWN_WHOLE: Final[What] = (SHOW, [0])
 
 
 def usable(x: Any) -> bool:
@@ -188,13 +188,12 @@ class Memory:
             elif what is not None:
                 for x in entry.args:
                     if isinstance(x, Value):
-                        key = id(self.root(x)[0])
+                        key: Any = id(self.root(x)[0])
                         self.left[key] = self.left.get(key, 0) + 1
 
     def root(self, x: Value) -> tuple[Value, int]:
-        if id(x) in self.roots:
-            return self.roots[id(x)]
-        return x, 0
+        found = self.roots.get(id(x))
+        return (x, 0) if found is None else found
 
     def take(self, size: int) -> int:
         free = self.free.get(size)
@@ -217,9 +216,12 @@ class Memory:
     def read(self, x: Value) -> None:
         """One of its readers is done."""
         of = self.root(x)[0]
-        left = self.left[id(of)] = self.left[id(of)] - 1
-        if left == 0 and id(of) in self.at:
-            self.give_back(room(of), self.at.pop(id(of)))
+        key: Any = id(of)
+        left = self.left[key] = self.left[key] - 1
+        at = self.at.get(key, -1) if left == 0 else -1
+        if at >= 0:
+            del self.at[key]
+            self.give_back(room(of), at)
 
 
 def width(v: Value) -> int:

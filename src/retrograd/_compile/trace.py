@@ -13,14 +13,13 @@ from .._engine.dispatch import engage
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
-from ..optim import optimizer
 from .book import Inside, Tensors
 from .calls import FACTS, QUIET, brief, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
+from .hooked import Hooked, is_boundary, tell
 from .outputs import Outputs, copied_array
-from .passes import Passes
-from .reach import OPTIMIZERS, goes_out
+from .reach import OPTIMIZERS, Reach, goes_out
 from .values import Entry, Refused, Value, of_array, root
 from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
 
@@ -30,30 +29,29 @@ def imaginary(x: Any) -> bool:
     return getattr(array, "dtype", None) is not None and array.dtype.kind == "c"
 
 
-def tell(recorder: Any) -> None:
-    """Who is told what ops alone do not say."""
-    modes.recorder = optimizer.recorder = recorder
-
-
-class Trace(Passes):
+class Trace(Hooked):
     """Set it up, call the function within `with`, then `finish`."""
 
     graph: Graph | None = None                  # of the results
 
-    def __init__(self, tensors: Tensors, f: Any = None) -> None:
-        super().__init__(tensors)
+    def __init__(self, tensors: Tensors, f: Any = None, reach: Reach | None = None) -> None:
+        """f: the function, where Python is to be skipped;  reach: of it"""
+        super().__init__(tensors, reach)
         self.code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
         self.told: dict[int, tuple[Any, Value]] = {}    # numbers that f returns, by identity
 
     def __enter__(self) -> Trace:
         modes.observer = self
+        modes.outs = self
         tell(self)
         self.it.listener = self
         engage(self.it)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        modes.observer = None
+        if modes.outs is not self:
+            self.refuse("another thread meanwhile recorded a call, too")
+        modes.observer = modes.outs = None
         tell(None)
         self.it.listener = None
         engage(self.it)
@@ -74,6 +72,12 @@ class Trace(Passes):
                 except Refused as error:
                     self.refuse(error)
             return out
+        if name == "Tensor.register_hook" and self.heeds:
+            try:
+                self.listens(args[0], args[1] if len(args) > 1 else kwargs["hook"])
+            except Refused as error:
+                self.refuse(error)
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
         edited = dict(self.edited) if self.edited else {}
         self.inside = inside = Inside(len(self.entries), edited, dropped(name, args, kwargs))
         before = None if brief(name) in QUIET else Before(args, kwargs)
@@ -148,6 +152,11 @@ class Trace(Passes):
         try:
             self.nodes.append(node)
             if self.inside is not None and self.inside.doubt:
+                return
+            if is_boundary(node):
+                if not self.heeds:
+                    raise Refused("hooks of a module")
+                self.alive.append(out)
                 return
             if not isinstance(out, TensorBase):
                 raise Refused(f"{type(node).__name__} has several outputs")
@@ -278,6 +287,8 @@ class Trace(Passes):
         """Call it after the function returned `result`, outside `with`; Refused where the call cannot be replayed."""
         if self.reason:
             raise Refused(self.reason)
+        if self.heeds:
+            self.settled_hooks()
         self.flush()
         outputs = Outputs(self, result)
         roots = [id(root(t.array)) for _, _, t in self.tensors.all()]
@@ -294,6 +305,8 @@ class Trace(Passes):
             if isinstance(e.fn, Store):
                 at = e.args[0].index
                 found[at] = found.get(at, 0) + e.fn.count
+        for at, count in self.hook_edits.items():
+            found[at] = found.get(at, 0) + count
         return found
 
     def stepped(self) -> set[int]:

@@ -17,12 +17,13 @@ from .calls import PURE, brief, called, judge
 from .effects import edits_of
 from .graph import checked
 from .guards import apart, facts_of
+from .hooked import tell
 from .plan import Plan
 from .promises import GET, SET, Track, fill, moods
 from .reach import TENSORS
-from .trace import Trace, tell
+from .trace import Trace
 from .values import Refused, Value
-from .variant import check_tensor
+from .variant import sound
 
 SLOT, MEET, CONST, MANY, BELOW = range(5)
 PROMISE, KNOWN, SAME, REAL, DONE, SEVERAL = range(6)
@@ -359,7 +360,7 @@ class Recording:
     def meet(self, t: Any) -> Any:
         if type(t) not in TENSORS:
             raise Refused(f"a tensor of type {type(t).__name__}")
-        check_tensor(t, "a tensor", True)
+        facts = sound(t, "a tensor", True)[:-1]
         if min(t.array.strides, default=0) < 0:
             raise Refused("an array that lies backwards")
         if id(t.array) in self.trace.values:
@@ -368,7 +369,7 @@ class Recording:
         self.trace.meet("input", i, t)
         k = self.slot(t)
         self.outside.append(k)
-        self.before.append(facts_of(t)[:-1])
+        self.before.append(facts)
         self.edits.append(edits_of(t))
         return (MEET, k, self.before[-1])
 

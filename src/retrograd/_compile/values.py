@@ -1,15 +1,16 @@
 """What a trace is made of: values, and entries that make values from values."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .. import _kernels
 from .._tensor.owner import owner
 
-SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
-Guards: Any = getattr(_kernels.nn, "Guards", None)
+SINGLE: Final = np.dtype("float32")
+DOUBLE: Final = np.dtype("float64")
+Guards: Final[Any] = getattr(_kernels.nn, "Guards", None)
 
 
 class Refused(Exception):
@@ -26,7 +27,8 @@ class Value:
     full    of a view that repeats one element: the value with that element
     """
 
-    __slots__ = ("_size", "array", "dtype", "entry", "full", "index", "kind", "past", "shape", "slot", "stale", "straight")
+    __slots__ = (
+        "_size", "array", "dtype", "entry", "full", "index", "kind", "mark", "past", "shape", "slot", "stale", "straight")
 
     def __init__(self, kind: str, shape: Any, dtype: Any, array: Any = None, index: int = -1, straight: bool = True) -> None:
         """straight: in C order, and aligned"""
@@ -37,6 +39,7 @@ class Value:
         self.stale = False                      # its memory was edited since
         self.past = False                       # `array` holds what came after it
         self.slot = -1
+        self.mark = 0                           # of the look for what is needed that met it last: see `alive`
         self._size = -1
 
     @property
@@ -78,5 +81,5 @@ def seen(array: Any) -> tuple[Any, Any, bool]:
     return array.shape, array.dtype, bool(array.flags.c_contiguous and array.flags.aligned)
 
 
-looks: Any = seen if Guards is None else Guards.looks
-root: Any = owner if Guards is None else Guards.root
+looks: Final[Any] = seen if Guards is None else Guards.looks
+root: Final[Any] = owner if Guards is None else Guards.root

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import collections
 import re
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from .._engine.tensor import TensorBase
 from .arguments import leaf, objects_in
 from .book import Tensors
 from .effects import edits_of, grad_of
-from .guards import MANY, Watch, facts_of, lies
+from .guards import MANY, Watch, facts_of, stays
 from .mood import mood
 from .plan import Plan
 from .reach import TENSORS, Reach, spelled
 from .trace import Trace
 from .values import Guards, Refused
 
-OTHER = "other arguments"
+OTHER: Final = "other arguments"
 
 
 class Variant:
@@ -29,6 +29,7 @@ class Variant:
         self.facts = facts                      # of the inputs
         self.reach = reach
         self.used = 0
+        self.left = 0                           # how often hooks did something else
         self.held = {id(t) for t in plan.tensors.held}
         alone = key == (((tuple, *["tensor"] * len(facts))), None)
         self.count = len(facts) if alone else -1
@@ -67,7 +68,9 @@ class Variant:
         found = [f"{what}: {', '.join(many)}" for what, many in (("arguments", given), ("tensors", tensors)) if many]
         owners: collections.Counter[str] = collections.Counter()
         for guard, path in zip(self.watch.guards, self.watch.paths):
-            owners[re.sub(r"(?<=.)(\.[\w*]+|\[[^\[]*\])$", "", spelled(path))] += len(guard[2]) if guard[0] in MANY else 1
+            of = spelled(path)
+            owner, n = (of, len(guard[2])) if guard[0] in MANY else (re.sub(r"(?<=.)(\.\w+|\[[^\[]*\])$", "", of), 1)
+            owners[owner] += n
         return [*found, *[f"{owner} ({n})" if n > 1 else owner for owner, n in owners.items()]]
 
     def reaches(self, key: Any) -> bool:
@@ -91,22 +94,22 @@ class Beginning:
         self.key, self.inputs = key, inputs
         self.reach = reach = Reach() if known is None else known
         self.tensors = tensors = Tensors()
+        self.facts: list[Any] = []
         for i, t in enumerate(inputs):
-            check_tensor(t, f"argument {i}", True)
+            self.facts.append(sound(t, f"argument {i}", True))
             tensors.add(t, "input")
         if known is None:
             reach.start(f)
             for x in objects_in(key):
                 reach.start(x)
         for t in reach.tensors:
-            check_tensor(t, "a tensor that it reaches")
+            self.facts.append(sound(t, "a tensor that it reaches"))
             tensors.add(t, "held")
             if tensors.by_id[id(t)][0] == "input":
                 raise Refused("an argument is a tensor that the function reaches by itself")
         for t in inputs:
             if not reach.names.isdisjoint(vars(t)):
                 raise Refused("an argument has attributes of its own")
-        self.facts = [facts_of(t) for _, _, t in tensors.all()]
         self.edits = [edits_of(t) for _, _, t in tensors.all()]
         self.watch = Watch(reach, list(tensors.held), self.facts[len(inputs):])
 
@@ -136,18 +139,21 @@ class Beginning:
                 raise Refused("a tensor is written by something that is not replayed")
             if place >= held and t.array is not arrays[place - held]:
                 raise Refused("the call gives a tensor new memory")
-            if facts_of(t)[:-2] != self.facts[place][:-2]:
+            if not stays(t, self.facts[place]):
                 raise Refused("the call changes a tensor's requires_grad, or hooks")
 
 
-def check_tensor(of: Any, path: str, given: bool = False) -> None:
+def sound(of: Any, path: str, given: bool = False) -> tuple[Any, ...]:
+    """The facts of a tensor; Refused where no plan is made of it."""
     array = of.array                            # first: it may be a promise
     t: TensorBase = of
+    facts = facts_of(of)
     if t.fn is not None and not given:
         raise Refused(f"{path} carries a graph that was made before the call")
     if t.inference:
         raise Refused(f"{path} is of inference mode")
     if t.origin is not None and t.fn is None and (t.rg or of.requires_grad):
         raise Refused(f"{path} is a view that requires grad")
-    if not lies(array)[3] and array.size:
+    if not facts[1][3] and array.size:
         raise Refused(f"{path} may not be written, or is not aligned")
+    return facts

@@ -4,7 +4,7 @@ Its part of the graph is made at each replay and handed on to the entry of its b
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from .._tensor import dtypes
 from .._tensor.size import Size
 from .values import Refused, Value
 
-ndarray = np.ndarray
-PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), slice, Size, dtypes.dtype, dtypes.device, dtypes.layout,
-         dtypes.memory_format)
+ndarray: Final = np.ndarray
+PLAIN: Final = (int, float, bool, str, complex, type(None), type(Ellipsis), slice, Size, dtypes.dtype, dtypes.device,
+                dtypes.layout, dtypes.memory_format)
 # What tells Python of numbers, or of what is no array; whose results' shapes depend on numbers; what changes other things.
-NOT = set("""
+NOT: Final = set("""
     item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__ __contains__ __repr__ __str__ __format__
     __iter__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __hash__ __dlpack__ is_nonzero equal allclose
     nonzero argwhere masked_select unique unique_consecutive bincount one_hot repeat_interleave histc histogram
@@ -31,8 +31,8 @@ NOT = set("""
     data_ptr storage untyped_storage register_multi_grad_hook set_default_dtype empty empty_like empty_strided new_empty
     new_tensor swap_tensors compile vmap
 """.split())
-PLACES = ("torch.", "Tensor.")
-ELSEWHERE = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp.", "torch.overrides.", "torch._C._set",
+PLACES: Final = ("torch.", "Tensor.")
+ELSEWHERE: Final = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp.", "torch.overrides.", "torch._C._set",
              "torch.random.", "torch.nn.init.", "torch.distributed.", "torch.sparse.", "torch.nn.parallel.")
 
 
@@ -85,13 +85,14 @@ class Hole:
         self.at = at
 
 
-def holed(x: Any, at: dict[int, int]) -> Any:
+def holed(x: Any, at: dict[int, int], some: bool = False) -> Any:
+    """some: other tensors stay"""
     if isinstance(x, TensorBase):
-        return Hole(at[id(x)])
+        return x if some and id(x) not in at else Hole(at[id(x)])
     if isinstance(x, (tuple, list)) and not isinstance(x, Size):
-        return (list if type(x) is list else tuple)([holed(y, at) for y in x])
+        return (list if type(x) is list else tuple)([holed(y, at, some) for y in x])
     if type(x) is dict:
-        return {key: holed(y, at) for key, y in x.items()}
+        return {key: holed(y, at, some) for key, y in x.items()}
     return x
 
 
@@ -217,7 +218,19 @@ def own(t: TensorBase) -> TensorBase:
     return out
 
 
-NOTHING = np.empty(0)
+NOTHING: Final = np.empty(0)
+
+
+def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
+    """The gradients that arrive at the targets; hooks on them fire in the user's passes, not in this one."""
+    hooks = [(n, n._hooks) for n, _ in targets]
+    try:
+        for n, _ in hooks:
+            n._hooks = None
+        return run_backward(roots, seeds, True, graph, targets, False, True)
+    finally:
+        for n, had in hooks:
+            n._hooks = had
 
 
 class Part:
@@ -226,10 +239,10 @@ class Part:
     __slots__ = ("edges", "roots")
 
     def __init__(self, tensors: list[Any], outs: list[Any]) -> None:
-        self.edges: list[Any] = [sink_of(t) if t.rg and t.fn is None else None for t in tensors]
-        for sink in self.edges:
-            if sink is not None:
-                sink.array = NOTHING            # what no node saves is needed no longer
+        self.edges: list[Any] = [(sink_of(t), 0) if t.rg and t.fn is None else None for t in tensors]
+        for end in self.edges:
+            if end is not None:
+                end[0].array = NOTHING          # what no node saves is needed no longer
         self.roots: list[Any] = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
 
 
@@ -260,6 +273,8 @@ class Region:
             if len(set(targets)) == len(targets):
                 self.rules = {(id(to), node.edge_nr(i)): i for i, to in ends if to is not None}
         self.task = -1                          # the pass that met it last
+        self.passes = 0                         # that met it
+        self.answer: Any = None                 # gets what is sent on, where somebody asks for it
         self.sent: dict[tuple[int, int, int], Value] = {}       # what that will send on
 
     def reaches(self, i: int) -> set[int]:
@@ -284,10 +299,12 @@ class WholeGrads:
     begun  which of them had one
     rule   where a single node does it: which of its edges go to them
     ways   for each of outs, the arguments that it leads to
+    number which pass through the Whole it is
     """
 
-    def __init__(self, outs: list[int], to: list[int], begun: list[int], rule: list[int] | None, ways: list[set[int]]) -> None:
-        self.outs, self.to, self.begun, self.rule, self.ways = outs, to, begun, rule, ways
+    def __init__(self, outs: list[int], to: list[int], begun: list[int], rule: list[int] | None, ways: list[set[int]],
+                 number: int) -> None:
+        self.outs, self.to, self.begun, self.rule, self.ways, self.number = outs, to, begun, rule, ways, number
 
     def kept(self, args: list[Any]) -> list[Any]:
         """For each argument, where some of `args` are None: True if the call gives its gradient, else what it had before."""
@@ -295,8 +312,11 @@ class WholeGrads:
         met = {i for way, g in zip(self.ways, args[1:]) if g is not None for i in way}
         return [True if i in met else had.get(i) for i in self.to]
 
-    def __call__(self, part: Part, *gs: Any) -> Any:
+    def __call__(self, part: Any, *gs: Any) -> Any:
         found: list[Any]
+        if not isinstance(part, Part):          # what hooks did elsewhere
+            found = [part.sent[self.number].get(i) for i in self.to]
+            return found[0] if len(found) == 1 else tuple(found)
         if self.rule is not None:
             node, _ = part.roots[self.outs[0]]
             given: list[Any] = [None] * node._outputs
@@ -307,9 +327,9 @@ class WholeGrads:
         else:
             roots: list[Any] = []
             seeds: list[Any] = []
-            for end, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
+            for end, g in zip([*[part.roots[i] for i in self.outs], *[part.edges[i] for i in self.begun]], gs):
                 if g is not None:
                     roots.append(end)
                     seeds.append(g)
-            found = run_backward(roots, seeds, True, False, [(part.edges[i], 0) for i in self.to], False)
+            found = apart(roots, seeds, False, [part.edges[i] for i in self.to])
         return found[0] if len(found) == 1 else tuple(found)

@@ -66,6 +66,9 @@ def fire_single(hooks: NodeHooks, g: Value, plain: bool, graph: bool, shared: bo
     plain: the gradient is an array, to be shown as an ordinary tensor.  One that no hook kept (counting references
     before and after) may still become a leaf's .grad without a copy.
     """
+    if modes.outs is not None and modes.outs.mine():
+        told: tuple[Value, bool] = modes.outs.tensor(hooks, g, plain, graph, shared)
+        return told
     for _, table in hooks.tensor:
         if not table:
             continue
@@ -99,6 +102,9 @@ def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
     """Let the hooks of the node's output tensors, then retain_grad, see and replace gs in place."""
     hooks = node._hooks
     if hooks is None:
+        return
+    if modes.outs is not None and modes.outs.mine():
+        modes.outs.several(node, gs, graph)
         return
     for nr, table in list(hooks.tensor):
         if not table:
@@ -152,6 +158,9 @@ def retained(had: Any, value: Any, graph: bool) -> Any:
 
 def fire_node_hooks(table: dict[int, Any], gs: list[Value], seen: Optional[list[Value]], graph: bool) -> list[Value]:
     """Prehooks (of gs) or posthooks (of gs, having seen `seen`)."""
+    if modes.outs is not None and modes.outs.mine():
+        told: list[Value] = modes.outs.node(table, gs, seen, graph)
+        return told
     now: Any = tuple([lift(g) for g in gs])
     other: Any = None if seen is None else tuple([lift(v) for v in seen])
     for hook in list(values(table)):

@@ -66,6 +66,9 @@ class Modes:
         self.observer: Any = None                       # NOTE [Observer]
         self.clerk: Any = None                          # NOTE [Clerk]
         self.recorder: Any = None                       # NOTE [Recorder]
+        self.outs: Any = None                           # NOTE [Call-outs]
+        self.journal: Optional[list[Any]] = None        # NOTE [Call-outs]
+        self.registered: i64 = 0                        # hooks that were registered or removed so far
         self.imaginary: bool = False                    # NOTE [Complex numbers] in op.py
         self.at_first_complex: list[Any] = []           # called when the first complex number is met
         self.state: Any = threading.local()
@@ -104,6 +107,18 @@ class Modes:
 #   call(func, impl, args, kwargs)  in place of what no public function does: as the listener's
 #   outright(f, tensors, *rest)     in place of f, which writes the .grad of tensors
 #   step(optimizer, closure)        in place of the optimizer's step
+
+# NOTE [Call-outs]
+# Whoever sets `modes.outs` is told where hooks would be called on a thread that is `mine()`, and calls them, or knows what they
+# would do:
+#   leaf(sink, leaf)                            in place of fire_after
+#   tensor(hooks, g, plain, graph, shared)      of fire_single        several(node, gs, graph)      of fire_tensor_hooks
+#   node(table, gs, seen, graph)                of fire_node_hooks    boundary(call, enters, gs)    of a Boundary's methods
+#   before(module, args, kwargs)                of before_forward
+#   after(module, args, kwargs, result, called)                       of after_forward
+#   before_step(optimizer, func, args, kwargs), after_step(optimizer, args, kwargs)     of optimizers
+# While `modes.journal` is a list, it gets each tensor whose memory is edited in place, and each leaf's node whose .grad is
+# set.
 
 modes: Final = Modes()
 

@@ -60,6 +60,13 @@ class NodeHooks:
         self.pre: dict[int, Any] = NONE
         self.post: dict[int, Any] = NONE
 
+    def any(self) -> bool:
+        """Is there one?"""
+        for _, table in self.tensor:
+            if table:
+                return True
+        return len(self.retain) + len(self.shapes) + len(self.pre) + len(self.post) > 0
+
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Node(Slot):

@@ -489,6 +489,8 @@ def bump(t: TensorBase) -> None:
         t.version = Version()
     version = t.version
     version.edits += 1
+    if modes.journal is not None:
+        modes.journal.append(t)
     if version.mirrors is not None:
         reflect(version.mirrors, t.array)
 
@@ -568,6 +570,8 @@ class AccumulateGrad(Node):
         the caller, passed a hook, or passed a rule unchanged (`shared`).
         """
         if g is not None and not self.frozen:
+            if modes.journal is not None:
+                modes.journal.append(self)
             adding.acquire()
             try:
                 had: Any = self.grad
@@ -585,10 +589,10 @@ class AccumulateGrad(Node):
             leaf = self.variable
             if task is not None:
                 loud(task.errors)
-            for hook in list(dict.values(self.after)):
-                got = hook(leaf)
-                if got is not None and got is not leaf:
-                    raise refused(got)
+            if modes.outs is not None and modes.outs.mine():
+                modes.outs.leaf(self, leaf)
+            else:
+                fire_after(self.after, leaf)
             if task is not None:
                 quiet(task.errors)
 
@@ -631,6 +635,14 @@ def sole_view(array: Array) -> bool:
     if type(array.base) is not ndarray or getrefcount(array.base) > 2:      # of `array` and of this call
         return False
     return array.base.base is None and array.base.size == array.size
+
+
+def fire_after(table: Any, leaf: Any) -> None:
+    """Call the post-accumulate hooks of a leaf."""
+    for hook in list(dict.values(table)):
+        got = hook(leaf)
+        if got is not None and got is not leaf:
+            raise refused(got)
 
 
 def refused(got: Any) -> Exception:
@@ -702,7 +714,10 @@ def write_grad(t: TensorBase, value: Any) -> None:
             t.kept = Kept()
         t.kept.grad = value
     elif value is not None or t.sink is not None or t.kept is not None:
-        sink_of(t).grad = value
+        sink = sink_of(t)
+        sink.grad = value
+        if modes.journal is not None:
+            modes.journal.append(sink)
 
 
 def weak(t: Any) -> Any:

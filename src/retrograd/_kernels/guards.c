@@ -1,8 +1,9 @@
 /* Whether what a compiled function reaches is what it was: the guards of `_compile/guards.py`, by identity.
 
-   Guards(of, tensors): `of` is a sequence of (kind, holder, key, what it was), `tensors` a tuple of (tensor, bytes of its fields or
-   None, sink or None, .grad or not).  first(i) -> the number of the first guard from i on that does not hold by identity, or
-   None: Python looks closer there.  tensors() -> do all of them hold?  What Guards.apart and others do: below.
+   Guards(of, tensors, missing, size): `of` is a sequence of (kind, holder, key, what it was), `tensors` a tuple of (tensor, sink or
+   None, .grad or not); the first `size` bytes of a tensor are to stay.  first(i) -> the number of the first guard from i on that
+   does not hold by identity, or None: Python looks closer there.  tensors() -> do all of them hold?  What Guards.apart and others
+   do: below.
 
    NOTE [Fields of a tensor]
    mypyc lays out a Tensor's fields behind its header; all are references or numbers.  Same bytes are the same fields, as long
@@ -28,7 +29,8 @@ typedef struct {
 } Table;
 
 typedef struct {
-    PyObject *tensor, *fields, *sink;
+    PyObject *tensor, *sink;
+    char *fields;
     int graded;
 } Fact;
 
@@ -40,7 +42,8 @@ typedef struct {
     Table *tables;
     npy_intp table_count;
     Fact *facts;
-    npy_intp fact_count;
+    npy_intp fact_count, width;                 /* width: bytes of the fields */
+    char *fields;
 } Guards;
 
 static PyObject *name_grad, *name_after, *name_hooks;
@@ -106,7 +109,9 @@ static int read_guard(Guards *self, Guard *g, PyObject *x) {
 
 static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *given, *facts, *missing;
-    if (!PyArg_ParseTuple(args, "OO!O", &given, &PyTuple_Type, &facts, &missing) || (given = PySequence_Tuple(given)) == NULL) return NULL;
+    Py_ssize_t size = sizeof(PyObject);
+    if (!PyArg_ParseTuple(args, "OO!O|n", &given, &PyTuple_Type, &facts, &missing, &size) || (given = PySequence_Tuple(given)) == NULL)
+        return NULL;
     Guards *self = (Guards *)type->tp_alloc(type, 0);
     if (self == NULL) {
         Py_DECREF(given);
@@ -117,8 +122,10 @@ static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->guards = PyMem_Calloc(self->count + 1, sizeof(Guard));
     self->tables = PyMem_Calloc(self->count + 1, sizeof(Table));
     self->facts = PyMem_Calloc(self->fact_count + 1, sizeof(Fact));
-    int fine = self->guards != NULL && self->tables != NULL && self->facts != NULL;
-    if (!fine) PyErr_NoMemory();
+    int fine = size >= (Py_ssize_t)sizeof(PyObject) || wrong("too few fields");
+    self->width = fine ? size - (npy_intp)sizeof(PyObject) : 0;
+    self->fields = PyMem_Malloc(plus(times(self->fact_count, self->width), 1));
+    if (fine && (self->guards == NULL || self->tables == NULL || self->facts == NULL || self->fields == NULL)) fine = PyErr_NoMemory() != NULL;
     for (npy_intp i = 0; fine && i < self->count; i++) fine = read_guard(self, &self->guards[i], PyTuple_GET_ITEM(given, i));
     for (npy_intp i = 0; fine && i < self->count; i++) {
         PyObject *dict = table_of(&self->guards[i]);
@@ -130,14 +137,16 @@ static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     for (npy_intp i = 0; fine && i < self->fact_count; i++) {
         PyObject *x = PyTuple_GET_ITEM(facts, i);
         Fact *f = &self->facts[i];
-        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !PyBytes_CheckExact(PyTuple_GET_ITEM(x, 1))) {
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 3) {
             fine = wrong("an unknown fact");
             break;
         }
-        f->tensor = PyTuple_GET_ITEM(x, 0), f->fields = PyTuple_GET_ITEM(x, 1);
-        f->sink = PyTuple_GET_ITEM(x, 2) == Py_None ? NULL : PyTuple_GET_ITEM(x, 2);
-        f->graded = PyTuple_GET_ITEM(x, 3) == Py_True;
-        if (sizeof(PyObject) + PyBytes_GET_SIZE(f->fields) > (size_t)Py_TYPE(f->tensor)->tp_basicsize) fine = wrong("too many fields");
+        f->tensor = PyTuple_GET_ITEM(x, 0);
+        f->sink = PyTuple_GET_ITEM(x, 1) == Py_None ? NULL : PyTuple_GET_ITEM(x, 1);
+        f->graded = PyTuple_GET_ITEM(x, 2) == Py_True;
+        f->fields = self->fields + i * self->width;
+        if (size > Py_TYPE(f->tensor)->tp_basicsize) fine = wrong("too many fields");
+        else memcpy(f->fields, (char *)f->tensor + sizeof(PyObject), self->width);
     }
     if (fine) return (PyObject *)self;
     Py_DECREF(self);
@@ -237,7 +246,7 @@ static PyObject *guards_tensors(PyObject *o, PyObject *unused) {
     (void)unused;
     for (npy_intp i = 0; i < self->fact_count; i++) {
         const Fact *f = &self->facts[i];
-        if (memcmp((char *)f->tensor + sizeof(PyObject), PyBytes_AS_STRING(f->fields), PyBytes_GET_SIZE(f->fields)) != 0) Py_RETURN_FALSE;
+        if (memcmp((char *)f->tensor + sizeof(PyObject), f->fields, self->width) != 0) Py_RETURN_FALSE;
         if (f->sink != NULL && !(attribute(f->sink, name_grad, f->graded ? 2 : 1) && attribute(f->sink, name_after, 0)
                                  && attribute(f->sink, name_hooks, 1))) Py_RETURN_FALSE;
     }
@@ -258,11 +267,13 @@ static PyObject *guards_fields(PyObject *type, PyObject *args) {
 }
 
 /* contents(dict, passed, skipped) -> its keys, its values, [key, value, ...] of those whose type is not in `passed`, nor the
-   key in `skipped`, and whether all keys are text.  Both are sets. */
+   key in `skipped`, the keys of empty dicts among them, which are not in that list, and whether all keys are text.  `passed` and
+   `skipped` are sets. */
 static PyObject *guards_contents(PyObject *type, PyObject *args) {
-    PyObject *dict, *passed, *skipped, *key, *value, *keys, *values, *rest;
+    PyObject *dict, *passed, *skipped, *key, *value, *keys, *values, *rest, *empty;
     Py_ssize_t at = 0, i = 0;
-    int text = 1, fine;
+    PyTypeObject *last = NULL;
+    int text = 1, fine, known = 0;
     (void)type;
     if (!PyArg_ParseTuple(args, "O!OO", &PyDict_Type, &dict, &passed, &skipped)) return NULL;
     if (!PyAnySet_Check(passed) || !PyAnySet_Check(skipped)) {
@@ -270,20 +281,24 @@ static PyObject *guards_contents(PyObject *type, PyObject *args) {
         return NULL;
     }
     const Py_ssize_t n = PyDict_GET_SIZE(dict);
-    keys = PyTuple_New(n), values = PyTuple_New(n), rest = PyList_New(0);
-    fine = keys != NULL && values != NULL && rest != NULL;
+    keys = PyTuple_New(n), values = PyTuple_New(n), rest = PyList_New(0), empty = PyList_New(0);
+    fine = keys != NULL && values != NULL && rest != NULL && empty != NULL;
     for (; fine && i < n && PyDict_Next(dict, &at, &key, &value); i++) {
         PyTuple_SET_ITEM(keys, i, Py_NewRef(key));
         PyTuple_SET_ITEM(values, i, Py_NewRef(value));
         const int plain = PyUnicode_CheckExact(key);    /* looking for it calls nobody */
         text = text && plain;
-        const int known = PySet_Contains(passed, (PyObject *)Py_TYPE(value));
+        if (Py_TYPE(value) != last) known = PySet_Contains(passed, (PyObject *)(last = Py_TYPE(value)));
         const int skips = known == 0 && plain ? PySet_Contains(skipped, key) : 0;
-        fine = known >= 0 && skips >= 0
-            && (known || skips || (PyList_Append(rest, key) == 0 && PyList_Append(rest, value) == 0));
+        const int bare = plain && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0;
+        fine = known >= 0 && skips >= 0 && (known || skips || (bare ? PyList_Append(empty, key) == 0
+            : PyList_Append(rest, key) == 0 && PyList_Append(rest, value) == 0));
     }
     fine = fine && (i == n || wrong("a dict that changes"));
-    PyObject *found = fine ? PyTuple_Pack(4, keys, values, rest, text ? Py_True : Py_False) : NULL;
+    PyObject *bares = fine ? PyList_AsTuple(empty) : NULL;
+    PyObject *found = bares != NULL ? PyTuple_Pack(5, keys, values, rest, bares, text ? Py_True : Py_False) : NULL;
+    Py_XDECREF(bares);
+    Py_XDECREF(empty);
     Py_XDECREF(keys);
     Py_XDECREF(values);
     Py_XDECREF(rest);
@@ -325,6 +340,32 @@ static PyObject *guards_lies(PyObject *type, PyObject *x) {
     return found;
 }
 
+/* Are these the numbers of the tuple? */
+static int numbers(PyObject *x, int n, const npy_intp *wanted) {
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != n) return 0;
+    for (int i = 0; i < n; i++) {
+        npy_intp value;
+        if (!whole(PyTuple_GET_ITEM(x, i), &value) || value != wanted[i]) return 0;
+    }
+    return 1;
+}
+
+/* lies_so(array, was) -> is lies(array) still that? */
+static PyObject *guards_lies_so(PyObject *type, PyObject *const *args, Py_ssize_t count) {
+    (void)type;
+    if (count != 2 || !PyArray_Check(args[0]) || !PyTuple_CheckExact(args[1]) || PyTuple_GET_SIZE(args[1]) != 4) {
+        wrong("expected an array and how it lay");
+        return NULL;
+    }
+    PyArrayObject *x = ARRAY(args[0]);
+    PyObject *was = args[1], *dtype = (PyObject *)PyArray_DESCR(x);
+    const int fits = numbers(PyTuple_GET_ITEM(was, 1), PyArray_NDIM(x), PyArray_DIMS(x))
+        && numbers(PyTuple_GET_ITEM(was, 2), PyArray_NDIM(x), PyArray_STRIDES(x))
+        && PyTuple_GET_ITEM(was, 3) == (PyArray_ISBEHAVED(x) ? Py_True : Py_False);
+    const int same = fits ? PyObject_RichCompareBool(dtype, PyTuple_GET_ITEM(was, 0), Py_EQ) : 0;
+    return same < 0 ? NULL : PyBool_FromLong(same);
+}
+
 /* looks(array) -> shape, dtype, and whether it lies in C order and aligned */
 static PyObject *guards_looks(PyObject *type, PyObject *x) {
     (void)type;
@@ -361,6 +402,9 @@ static PyObject *guards_root(PyObject *type, PyObject *x) {
 
 /* line(home) -> "file.py:12" of the innermost code whose file is not below that folder; "" where there is none. */
 static PyObject *guards_line(PyObject *type, PyObject *home) {
+    static PyCodeObject *last_code;             /* calls of one line follow each other */
+    static PyObject *last;
+    static int last_at;
     PyObject *found = NULL;
     (void)type;
     if (!PyUnicode_Check(home)) {
@@ -372,11 +416,18 @@ static PyObject *guards_line(PyObject *type, PyObject *home) {
         PyCodeObject *code = PyFrame_GetCode(frame);
         PyObject *name = code->co_filename;
         const Py_ssize_t ours = PyUnicode_Tailmatch(name, home, 0, PY_SSIZE_T_MAX, -1);
-        if (ours == 0) {
+        const int at = PyFrame_GetLasti(frame);
+        if (ours == 0 && code == last_code && at == last_at) found = Py_NewRef(last);
+        else if (ours == 0) {
             const Py_ssize_t n = PyUnicode_GET_LENGTH(name), slash = PyUnicode_FindChar(name, '/', 0, n, -1);
-            PyObject *last = PyUnicode_Substring(name, slash + 1, n);
-            if (last != NULL) found = PyUnicode_FromFormat("%U:%d", last, PyFrame_GetLineNumber(frame));
-            Py_XDECREF(last);
+            PyObject *file = PyUnicode_Substring(name, slash + 1, n);
+            if (file != NULL) found = PyUnicode_FromFormat("%U:%d", file, PyFrame_GetLineNumber(frame));
+            Py_XDECREF(file);
+            if (found != NULL) {
+                Py_XSETREF(last_code, (PyCodeObject *)Py_NewRef((PyObject *)code));
+                Py_XSETREF(last, Py_NewRef(found));
+                last_at = at;
+            }
         }
         Py_DECREF(code);
         if (ours != 0) {
@@ -427,7 +478,7 @@ static int guards_traverse(PyObject *o, visitproc visit, void *arg) {
 static void guards_dealloc(PyObject *o) {
     Guards *self = (Guards *)o;
     PyObject_GC_UnTrack(o);
-    PyMem_Free(self->guards), PyMem_Free(self->tables), PyMem_Free(self->facts);
+    PyMem_Free(self->guards), PyMem_Free(self->tables), PyMem_Free(self->facts), PyMem_Free(self->fields);
     Py_CLEAR(self->given);
     Py_CLEAR(self->facts_given);
     Py_CLEAR(self->missing);
@@ -439,7 +490,8 @@ static PyMethodDef methods[] = {
     {"fields", guards_fields, METH_VARARGS | METH_STATIC, NULL},
     {"apart", guards_apart, METH_VARARGS | METH_STATIC, NULL}, {"contents", guards_contents, METH_VARARGS | METH_STATIC, NULL},
     {"values", guards_values, METH_VARARGS | METH_STATIC, NULL}, {"root", guards_root, METH_O | METH_STATIC, NULL},
-    {"lies", guards_lies, METH_O | METH_STATIC, NULL}, {"looks", guards_looks, METH_O | METH_STATIC, NULL},
+    {"lies", guards_lies, METH_O | METH_STATIC, NULL},
+    {"lies_so", (PyCFunction)(void (*)(void))guards_lies_so, METH_FASTCALL | METH_STATIC, NULL}, {"looks", guards_looks, METH_O | METH_STATIC, NULL},
     {"line", guards_line, METH_O | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
 static PyTypeObject Guards_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)

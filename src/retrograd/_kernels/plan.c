@@ -72,7 +72,7 @@ typedef struct {
     npy_intp room;                              /* bytes of `ours`, aligned within `made` */
     char *ours, *made;
     PyObject *keep;                             /* the list of steps: ufuncs live as long */
-    int busy, wrote;                            /* wrote: the call that raised had written what users see */
+    int busy, wrote;                            /* wrote: how many calls that write what users see it had come to */
 } Program;
 
 /* -- making one */
@@ -620,7 +620,7 @@ static PyObject *program_run(PyObject *self, PyObject *filled) {
     Py_INCREF(self);
     for (npy_intp i = 0; fine && i < p->step_count; i++) {
         const Step *s = &p->steps[i];
-        if (s->fixed) p->wrote = 1;
+        p->wrote += s->fixed != 0;
         fine = s->kind == RUN ? run_blocks(s, slots) : s->kind == LIST ? run_list(s, slots, ours) : call(s, slots);
         for (npy_intp k = 0; k < s->drop_count; k++) Py_CLEAR(slots[s->drops[k]]);
     }
@@ -718,7 +718,7 @@ static int read_names(void) {
 
 static PyObject *program_wrote(PyObject *self, void *unused) {
     (void)unused;
-    return PyBool_FromLong(((Program *)self)->wrote);
+    return PyLong_FromLong(((Program *)self)->wrote);
 }
 
 #define STATIC(name) {#name, (PyCFunction)(void (*)(void))program_##name, METH_FASTCALL | METH_STATIC, NULL}

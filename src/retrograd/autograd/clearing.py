@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine.modes import modes
+
 
 def clear_grad(p: Any, set_to_none: bool) -> None:
     """Forget p.grad, or make it zero: no call that is heard, where p is a leaf and its gradient is dropped."""
@@ -10,6 +12,8 @@ def clear_grad(p: Any, set_to_none: bool) -> None:
         if p.fn is None:
             if p.sink is not None:
                 p.sink.grad = None
+                if modes.journal is not None:
+                    modes.journal.append(p.sink)
         elif p.grad is not None:
             p.grad = None
     elif p.grad is not None:

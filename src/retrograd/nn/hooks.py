@@ -188,16 +188,12 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
         legacy: list[Hook] = []
         if (own["_backward_hooks"] or own["_backward_pre_hooks"] or _global_backward_hooks
                 or _global_backward_pre_hooks):
-            before = list(own["_backward_pre_hooks"].values())
-            if _global_backward_pre_hooks:
-                before = [*_global_backward_pre_hooks.values(), *before]
-            if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
-                full = list(own["_backward_hooks"].values())
-            else:
-                full, legacy = backward_hooks(own)
+            before, full, legacy = around_backward(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        if _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
+        if modes.outs is not None and modes.outs.mine() and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
+            args, kwargs = modes.outs.before(module, args, kwargs)
+        elif _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
             args, kwargs = before_forward(module, args, kwargs)
         elif own["_forward_pre_hooks"]:
             for hook in list(own["_forward_pre_hooks"].values()):
@@ -209,13 +205,10 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
-        if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
-            for id, hook, with_kwargs, always in forward_hooks(own):
-                if always:
-                    called.add(id)
-                got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
-                if got is not None:
-                    result = got
+        if modes.outs is not None and modes.outs.mine() and (_global_forward_hooks or own["_forward_hooks"]):
+            result = modes.outs.after(module, args, kwargs, result, called)
+        elif _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
+            result = after_forward(module, args, kwargs, result, called)
         elif own["_forward_hooks"]:
             for hook in list(own["_forward_hooks"].values()):
                 got = hook(module, args, result)
@@ -238,6 +231,11 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
     return result
 
 
+def everywhere() -> bool:
+    """Has every module hooks?"""
+    return bool(_global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks)
+
+
 def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
     """(id, hook, with_kwargs, always_call), global ones first."""
     found = [(id, hook, id in _global_forward_hooks_with_kwargs, id in _global_forward_hooks_always_called)
@@ -245,6 +243,17 @@ def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
     with_kwargs, always = own["_forward_hooks_with_kwargs"], own["_forward_hooks_always_called"]
     found.extend((id, hook, id in with_kwargs, id in always) for id, hook in own["_forward_hooks"].items())
     return found
+
+
+def around_backward(own: dict[str, Any]) -> tuple[list[Hook], list[Hook], list[Hook]]:
+    """Full backward pre-hooks, full and legacy backward hooks of a call."""
+    before = list(own["_backward_pre_hooks"].values())
+    if _global_backward_pre_hooks:
+        before = [*_global_backward_pre_hooks.values(), *before]
+    if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
+        return before, list(own["_backward_hooks"].values()), []
+    full, legacy = backward_hooks(own)
+    return before, full, legacy
 
 
 def backward_hooks(own: dict[str, Any]) -> tuple[list[Hook], list[Hook]]:
@@ -278,6 +287,17 @@ def before_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             if got is not None:
                 args = got if isinstance(got, tuple) else (got,)
     return args, kwargs
+
+
+def after_forward(module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+    """The result after the forward hooks.  called: gets those that are always called"""
+    for id, hook, with_kwargs, always in forward_hooks(module.__dict__):
+        if always:
+            called.add(id)
+        got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
+        if got is not None:
+            result = got
+    return result
 
 
 def call_always(module: Any, own: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> None:

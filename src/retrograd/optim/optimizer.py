@@ -113,6 +113,35 @@ def _register(
     return handle
 
 
+def pre_hooks(optimizer: Any) -> list[Any]:
+    return [*_global_optimizer_pre_hooks.values(), *optimizer._optimizer_step_pre_hooks.values()]
+
+
+def told(func: Any, result: Any, args: Any, kwargs: Any) -> Any:
+    """The arguments of a step after a pre-hook that gave `result`."""
+    if result is None:
+        return args, kwargs
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+    return result
+
+
+def before_step(optimizer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """The arguments of a step after its pre-hooks."""
+    for hook in pre_hooks(optimizer):
+        args, kwargs = told(func, hook(optimizer, args, kwargs), args, kwargs)
+    return args, kwargs
+
+
+def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """Call the hooks after a step."""
+    if modes.outs is not None and modes.outs.mine():
+        modes.outs.after_step(optimizer, args, kwargs)
+        return
+    for hook in [*optimizer._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
+        hook(optimizer, args, kwargs)
+
+
 class Optimizer:
     """Base of all optimizers.
 
@@ -301,22 +330,15 @@ class Optimizer:
         @functools.wraps(func)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             self = args[0]
-            before = self._optimizer_step_pre_hooks
-            if before or _global_optimizer_pre_hooks:
-                for table in (_global_optimizer_pre_hooks, before):
-                    for hook in list(table.values()):
-                        result = hook(self, args, kwargs)
-                        if result is None:
-                            continue
-                        if not (isinstance(result, tuple) and len(result) == 2):
-                            raise RuntimeError(
-                                f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
-                        args, kwargs = result
+            if self._optimizer_step_pre_hooks or _global_optimizer_pre_hooks:
+                if modes.outs is not None and modes.outs.mine():
+                    args, kwargs = modes.outs.before_step(self, func, args, kwargs)
+                else:                           # in this frame: who listens to the step knows it by that
+                    for hook in pre_hooks(self):
+                        args, kwargs = told(func, hook(self, args, kwargs), args, kwargs)
             out = func(*args, **kwargs)
-            after = self._optimizer_step_post_hooks
-            if after or _global_optimizer_post_hooks:
-                for hook in [*after.values(), *_global_optimizer_post_hooks.values()]:
-                    hook(self, args, kwargs)
+            if self._optimizer_step_post_hooks or _global_optimizer_post_hooks:
+                after_step(self, args, kwargs)
             return out
         return wrapper
 

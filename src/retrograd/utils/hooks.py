@@ -56,6 +56,7 @@ class RemovableHandle(metaclass=_Handles):
 
     def remove(self) -> None:
         """Take the hook out; a second call does nothing."""
+        modes.registered += 1
         if modes.clerk is not None:
             modes.clerk.removed(self)
         for found in (self.hooks_dict_ref, *self.extra_dict_ref):
@@ -85,6 +86,7 @@ class RemovableHandle(metaclass=_Handles):
 def register(table: Any, hook: Any, kind: str, owner: Any, *extra: Any) -> RemovableHandle:
     """Put a hook into a table; extra: others that will know it by the same id."""
     handle = RemovableHandle(table, extra_dict=list(extra) or None)
+    modes.registered += 1
     if modes.clerk is not None:
         modes.clerk.registered(handle, table, hook, kind, owner)
     table[handle.id] = hook
