@@ -236,6 +236,22 @@ def usual(m: Any) -> Any:
     return step
 
 
+def test_calls_are_heard_after_hooks_while_a_subclass_of_tensor_is_there() -> None:
+    class Marked(torch.Tensor):                 # whose functions are asked about
+        pass
+    kept, way = Marked([1.0]), Way("skip")
+
+    def hook(run: Run) -> None:
+        run.m[1].register_full_backward_hook(lambda m, got, given: None)
+    _, used, call = trained(hook, way)
+    assert used > 4, call.explain()
+    chunks = way.call(lambda x: torch.chunk(x * 2, 2)[1].sum(), check=0)   # one entry, as its call is heard
+    for i in range(4):
+        assert chunks(ROWS + i) == (2 * (ROWS + i))[3:].sum()
+    assert way.used(chunks) > 0, chunks.explain()
+    assert type(kept + 1) is Marked
+
+
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
 def test_kinds_of_hooks_keep_their_order() -> None:
     def make(m: Any, seen: Seen) -> Any:

@@ -16,7 +16,7 @@ from .._engine.node import NONE, Node, NodeHooks, Task
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, fire_after, shared_version, wants_grad, wrap
 from .._rules.identity import fired, spread
-from ..nn.hooks import after_forward, around_backward, before_forward
+from ..nn.hooks import _global_backward_pre_hooks, after_forward, backward_hooks, before_forward
 from ..optim.optimizer import after_step, before_step
 from .book import Tensors
 from .effects import Store, edits_of, grad_of, no_grad, set_grad, store_grad
@@ -112,7 +112,9 @@ class Turn:
         if modes.registered != self.registered:
             self.registered = modes.registered
             for call in self.boundaries:
-                call.pre, call.full, _ = around_backward(vars(call.module))
+                own = vars(call.module)
+                call.pre = [*_global_backward_pre_hooks.values(), *own["_backward_pre_hooks"].values()]
+                call.full, _ = backward_hooks(own)
         if self.answers is None:
             self.had = [(t, grad_of(t)) for t in map(self.of, self.places)]
             written = [self.of(i) for i in self.stores] + [grad_of(self.of(i)) for i in self.adds]
@@ -200,7 +202,7 @@ class CallOut:
         if turn.answers is not None:
             return self.answered(turn.answer(self), given, tensors)
         it = state()
-        grad, task = it.grad, it.task
+        grad, task, busy = it.grad, it.task, it.busy
         it.grad, it.task = self.grad, turn.task
         settle(it)
         passes, registered, uses = modes.passes, modes.registered, random.default_generator._uses
@@ -218,7 +220,7 @@ class CallOut:
         finally:
             quiet(turn.errors)
             modes.journal = None
-            it.grad, it.task = grad, task
+            it.grad, it.task, it.busy = grad, task, busy
             settle(it)
         if found is None:
             return self.left(given[:self.count], given, tensors)

@@ -188,11 +188,20 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
         legacy: list[Hook] = []
         if (own["_backward_hooks"] or own["_backward_pre_hooks"] or _global_backward_hooks
                 or _global_backward_pre_hooks):
-            before, full, legacy = around_backward(own)
+            before = list(own["_backward_pre_hooks"].values())
+            if _global_backward_pre_hooks:
+                before = [*_global_backward_pre_hooks.values(), *before]
+            if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
+                full = list(own["_backward_hooks"].values())
+            else:
+                full, legacy = backward_hooks(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        if modes.outs is not None and modes.outs.mine() and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
-            args, kwargs = modes.outs.before(module, args, kwargs)
+        told: Any = modes.outs
+        if told is not None and not told.mine():
+            told = None
+        if told is not None and (_global_forward_pre_hooks or own["_forward_pre_hooks"]):
+            args, kwargs = told.before(module, args, kwargs)
         elif _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
             args, kwargs = before_forward(module, args, kwargs)
         elif own["_forward_pre_hooks"]:
@@ -205,8 +214,8 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
-        if modes.outs is not None and modes.outs.mine() and (_global_forward_hooks or own["_forward_hooks"]):
-            result = modes.outs.after(module, args, kwargs, result, called)
+        if told is not None and (_global_forward_hooks or own["_forward_hooks"]):
+            result = told.after(module, args, kwargs, result, called)
         elif _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
             result = after_forward(module, args, kwargs, result, called)
         elif own["_forward_hooks"]:
@@ -243,17 +252,6 @@ def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
     with_kwargs, always = own["_forward_hooks_with_kwargs"], own["_forward_hooks_always_called"]
     found.extend((id, hook, id in with_kwargs, id in always) for id, hook in own["_forward_hooks"].items())
     return found
-
-
-def around_backward(own: dict[str, Any]) -> tuple[list[Hook], list[Hook], list[Hook]]:
-    """Full backward pre-hooks, full and legacy backward hooks of a call."""
-    before = list(own["_backward_pre_hooks"].values())
-    if _global_backward_pre_hooks:
-        before = [*_global_backward_pre_hooks.values(), *before]
-    if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
-        return before, list(own["_backward_hooks"].values()), []
-    full, legacy = backward_hooks(own)
-    return before, full, legacy
 
 
 def backward_hooks(own: dict[str, Any]) -> tuple[list[Hook], list[Hook]]:
