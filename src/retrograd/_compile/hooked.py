@@ -158,7 +158,7 @@ class Hooked(Passes):
         return got
 
     def before_step(self, opt: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        hooks = [*optimizer._global_optimizer_pre_hooks.values(), *opt._optimizer_step_pre_hooks.values()]
+        hooks = list(optimizer.pre_hooks(opt))
         result: list[Any] = [(args, kwargs)]
 
         def fire() -> list[Any]:
@@ -171,7 +171,7 @@ class Hooked(Passes):
         return result[0]
 
     def after_step(self, opt: Any, args: Any, kwargs: Any) -> None:
-        hooks = [*opt._optimizer_step_post_hooks.values(), *optimizer._global_optimizer_post_hooks.values()]
+        hooks = list(optimizer.post_hooks(opt))
 
         def fire() -> list[Any]:
             optimizer.after_step(opt, args, kwargs)

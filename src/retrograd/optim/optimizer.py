@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import chain
 from typing import Any
@@ -113,8 +113,15 @@ def _register(
     return handle
 
 
-def pre_hooks(optimizer: Any) -> list[Any]:
-    return [*_global_optimizer_pre_hooks.values(), *optimizer._optimizer_step_pre_hooks.values()]
+def pre_hooks(optimizer: Any) -> Iterator[Any]:
+    """Those before a step; one that a hook registers on the optimizer meanwhile is among them, as in PyTorch."""
+    for table in (_global_optimizer_pre_hooks, optimizer._optimizer_step_pre_hooks):
+        yield from list(table.values())
+
+
+def post_hooks(optimizer: Any) -> Iterator[Any]:
+    for table in (optimizer._optimizer_step_post_hooks, _global_optimizer_post_hooks):
+        yield from list(table.values())
 
 
 def told(func: Any, result: Any, args: Any, kwargs: Any) -> Any:
@@ -135,10 +142,7 @@ def before_step(optimizer: Any, func: Any, args: Any, kwargs: Any) -> Any:
 
 def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """Call the hooks after a step."""
-    if modes.outs is not None and modes.outs.mine():
-        modes.outs.after_step(optimizer, args, kwargs)
-        return
-    for hook in [*optimizer._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
+    for hook in post_hooks(optimizer):
         hook(optimizer, args, kwargs)
 
 
@@ -338,7 +342,11 @@ class Optimizer:
                         args, kwargs = told(func, hook(self, args, kwargs), args, kwargs)
             out = func(*args, **kwargs)
             if self._optimizer_step_post_hooks or _global_optimizer_post_hooks:
-                after_step(self, args, kwargs)
+                if modes.outs is not None and modes.outs.mine():
+                    modes.outs.after_step(self, args, kwargs)
+                else:
+                    for hook in post_hooks(self):
+                        hook(self, args, kwargs)
             return out
         return wrapper
 
