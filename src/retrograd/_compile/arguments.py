@@ -1,10 +1,14 @@
 """What of a call's arguments must be the same at each call."""
 from __future__ import annotations
 
+import dataclasses
+import functools
+from collections import OrderedDict
 from typing import Any, Final
 
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
+from .reach import written
 
 PLAIN: Final = (int, float, bool, str, type(None), complex, bytes)
 
@@ -32,16 +36,32 @@ def leaf(x: Any, inputs: list[TensorBase]) -> Any:
                 return ("again", i)
         inputs.append(x)
         return "tensor"
-    kind = type(x)
+    kind: Any = type(x)
     if kind in PLAIN:
         return (kind, repr(x) if kind is float else x)
     if kind in (tuple, list):
         return (kind, *[leaf(y, inputs) for y in x])
-    if kind is dict:
+    if kind is dict or kind is OrderedDict:
         return (kind, tuple(x), *[leaf(y, inputs) for y in x.values()])
     if isinstance(x, (dtypes.dtype, dtypes.device)):
         return x
+    if is_record(kind):
+        return (Same(kind), *[leaf(y, inputs) for y in x])
+    if is_data(kind):
+        return (Same(kind), tuple(vars(x)), *[leaf(y, inputs) for y in vars(x).values()])
     return Same(x)
+
+
+@functools.lru_cache(maxsize=200)
+def is_record(kind: Any) -> bool:
+    """Is it a type of tuples with names, whose instances hold nothing but their elements?"""
+    return issubclass(kind, tuple) and not kind.__dictoffset__ and all([written(k) or k is tuple for k in kind.__mro__[:-1]])
+
+
+@functools.lru_cache(maxsize=200)
+def is_data(kind: Any) -> bool:
+    """Is it a dataclass whose instances hold nothing but their __dict__?"""
+    return all(map(written, kind.__mro__[:-1])) and dataclasses.is_dataclass(kind)
 
 
 def objects_in(key: Any) -> list[Any]:

@@ -15,6 +15,7 @@ from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version
 from .._rules.identity import BackwardHookFunctionBackward
 from .._rules.loss import NllLossBackward0
 from ..autograd.function import BackwardCFunction
+from .arguments import is_data
 from .code import Program
 from .lower import GradOf, NllAgain, NllOf
 from .passes import LIVE
@@ -31,9 +32,11 @@ DOUBLE = "torch.compile with aot_autograd does not currently support double back
 def tensors_in(x: Any) -> list[TensorBase]:
     if isinstance(x, TensorBase):
         return [x]
-    if type(x) in (tuple, list):
+    if type(x) is list or isinstance(x, tuple):
         return [t for y in x for t in tensors_in(y)]
-    return [t for y in x.values() for t in tensors_in(y)] if type(x) is dict else []
+    sort: Any = type(x)
+    many = x.values() if isinstance(x, dict) else vars(x).values() if is_data(sort) else ()
+    return [t for y in many for t in tensors_in(y)]
 
 
 def live(trace: Trace, result: Any) -> list[TensorBase]:

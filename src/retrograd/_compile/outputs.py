@@ -1,11 +1,13 @@
 """What a call returns: told from the recorded one, and made again."""
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._engine.op import attach
 from .._engine.tensor import TensorBase, wrap
+from .arguments import is_data, is_record
 from .effects import grad_of
 from .passes import LEFT, LIVE
 from .past import Past, Spent, pasts
@@ -39,6 +41,14 @@ def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any
         return [build(s, arrays, made, inputs, held, node) for s in what]
     if kind == "dict":
         return {key: build(s, arrays, made, inputs, held, node) for key, s in what}
+    if kind == "record":
+        return tuple.__new__(what[0], [build(s, arrays, made, inputs, held, node) for s in what[1]])
+    if kind == "data":
+        out = object.__new__(what[0])
+        vars(out).update({key: build(s, arrays, made, inputs, held, node) for key, s in what[1]})
+        return out
+    if kind == "ordered":
+        return OrderedDict([(key, build(s, arrays, made, inputs, held, node)) for key, s in what])
     if kind == "again":
         return made[what]
     t = (inputs if what[0] == "input" else held)[what[1]]
@@ -65,8 +75,14 @@ class Outputs:
     def spec(self, x: Any) -> tuple[str, Any]:
         if type(x) in (tuple, list):
             return ("tuple" if type(x) is tuple else "list", [self.spec(y) for y in x])
-        if type(x) is dict:
-            return ("dict", [(key, self.spec(y)) for key, y in x.items()])
+        if type(x) is dict or type(x) is OrderedDict:
+            return ("dict" if type(x) is dict else "ordered", [(key, self.spec(y)) for key, y in x.items()])
+        sort: Any = type(x)
+        if is_record(sort):
+            return ("record", (sort, [self.spec(y) for y in x]))
+        reach = self.trace.reach
+        if reach is not None and is_data(sort) and id(x) not in reach.seen:      # the call made it
+            return ("data", (sort, [(key, self.spec(y)) for key, y in vars(x).items()]))
         if id(x) in self.trace.told:
             self.numbers.add(id(x))
             self.values.append(self.trace.told[id(x)][1])

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import builtins
 import collections
+import dataclasses
 import dis
+import enum
 import functools
 import math
 import operator
+import reprlib
 import sys
 import types
 import weakref
@@ -48,8 +51,10 @@ SAFE: Final = {*[getattr(builtins, name) for name in """
     abs all any bool bytes complex dict divmod enumerate filter float frozenset int isinstance issubclass len list map max
     min pow range reversed round slice sorted str sum tuple zip super object property staticmethod classmethod type
     ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError NotImplementedError
-    RuntimeError StopIteration TypeError ValueError ZeroDivisionError BaseException
-""".split()], *[x for x in (*vars(math).values(), *vars(operator).values()) if callable(x)], functools.partial, functools.reduce}
+    RuntimeError StopIteration TypeError ValueError ZeroDivisionError BaseException hash
+""".split()], *[x for x in (*vars(math).values(), *vars(operator).values()) if callable(x)], functools.partial, functools.reduce,
+               collections.OrderedDict, collections.defaultdict, collections.deque, tuple.__new__} - {
+                   operator.attrgetter, operator.methodcaller}
 # Functions of ours that the dispatch point does not hear of, and what a call may do with them.
 UNHEARD: Final = set("""
     clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
@@ -66,9 +71,20 @@ STEP_HOOKS: Final = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 # Nobody has to look into them.  No call reads a module's _non_persistent_buffers_set
 TABLES: Final = {"_non_persistent_buffers_set", *[name for name in vars(Module()) if "_hooks" in name]}
 PARTS: Final = ("_parameters", "_buffers", "_modules")
+# Special methods that nothing calls unasked, and the operations that call some of them
+ASKED: Final = set("""
+    __copy__ __deepcopy__ __dir__ __fspath__ __getnewargs__ __getnewargs_ex__ __getstate__ __setstate__ __reduce__ __reduce_ex__
+    __replace__ __sizeof__ __init_subclass__ __class_getitem__ __set_name__ __subclasshook__
+    __repr__ __str__ __format__ __setattr__ __delattr__""".split())
+WORDED: Final = ("__repr__", "__str__", "__format__")
+ASKS: Final = {"FORMAT_VALUE": WORDED, "FORMAT_SIMPLE": WORDED, "FORMAT_WITH_SPEC": WORDED, "CONVERT_VALUE": WORDED,
+               "STORE_ATTR": ("__setattr__",), "DELETE_ATTR": ("__delattr__",)}
 NONE: Final[set[str]] = set()
 NOTHING: Final[dict[str, Any]] = {}
 describing: Final = late_names.__module__
+VALUES: Final = (int, float, complex, str, bytes, tuple)   # never change; classes may extend them
+# Where code lies that computes nothing but what a class statement says
+TRUSTED: Final = {f.__code__.co_filename for f in (dataclasses.fields, enum.unique, reprlib.recursive_repr)}
 METHODS: Final = (types.FunctionType, property, staticmethod, classmethod)
 OF_C: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
         types.ClassMethodDescriptorType)
@@ -251,10 +267,15 @@ class Reach:
             self.todo.append((x.__func__, path))
         elif sort == "own":
             raise Refused(f"{spelled(path)} is a {kind.__name__}")
-        elif all(map(written, kind.__mro__[:-1])):
+        elif is_space(kind):                    # all of it: words, == and `in` read what no name tells of
+            self.mapping(vars(x), path)
+        elif all([written(k) or k in VALUES for k in kind.__mro__[:-1]]):
             self.note("type", x, None, kind, path)
             self.todo.append((kind, kind.__name__))
-            self.objects.append((x, path))
+            if hasattr(x, "__dict__"):
+                self.objects.append((x, path))
+            if isinstance(x, tuple):
+                self.elements(x, path)
         else:
             raise Refused(f"{spelled(path)} is a {kind.__name__}, which may change unnoticed")
 
@@ -280,6 +301,9 @@ class Reach:
         if ours(f.__module__):
             if not hasattr(f, "told") and f.__name__ not in UNHEARD and f not in (autograd.grad, autograd.backward):
                 raise Refused(f"{spelled(path)} is not replayed yet")
+            return
+        if f.__code__.co_filename in TRUSTED:
+            self.todo.append((getattr(f, "__wrapped__", None), path))
             return
         self.note("function", f, None, (f.__code__, f.__defaults__, f.__kwdefaults__), path)
         self.todo.extend([(y, (path, "a default of {}", "")) for y in f.__defaults__ or ()])
@@ -308,13 +332,15 @@ class Reach:
         chains, cells, refused = scanned(code)
         for base, name, attributes in chains:
             value: Any = MISSING
-            if base == "global":
-                value = self.named(name, space)
+            if base in ("global", "named"):
+                value = self.named(name, space, base == "named")
             elif base == "cell" and name in held:
                 value = held[name]
             for i, attribute in enumerate(attributes):
                 if not isinstance(value, types.ModuleType) or not there(value, attribute):
                     self.names.update(attributes[i:])
+                    if "format" in attributes:
+                        self.names.update(WORDED)
                     break
                 path = f"{value.__name__}.{attribute}"
                 found = vars(value)[attribute]
@@ -330,16 +356,19 @@ class Reach:
             if isinstance(const, types.CodeType):
                 self.code(const, space, {name: held[name] for name in const.co_freevars if name in held}, path)
 
-    def named(self, name: str, space: dict[str, Any]) -> Any:
+    def named(self, name: str, space: dict[str, Any], safe: bool = False) -> Any:
+        """A global.  safe: if it is Python's own, whatever it is"""
         if name in space:
             self.note("dict", space, name, space[name], name)
             self.todo.append((space[name], name))
             return space[name]
         self.note("dict", space, name, MISSING, name)
         table = vars(builtins)
+        if name == "str":
+            self.names.update(WORDED)
         if name in table:
             self.note("dict", table, name, table[name], name)
-            if not isinstance(table[name], (bool, type(None), type(Ellipsis))) and table[name] not in SAFE:
+            if not safe and not isinstance(table[name], NUMBERS) and table[name] not in SAFE:
                 raise Refused(f"it calls {name}()")
         return MISSING
 
@@ -356,7 +385,9 @@ class Reach:
             if cls not in SAFE and not ours(cls.__module__):
                 raise Refused(f"it uses {cls.__name__}")
             return
-        if not cls.__flags__ & HEAP:
+        if is_space(cls):
+            return
+        if not cls.__flags__ & HEAP or any(isinstance(y, OF_C[:2]) and y.__objclass__ is cls for y in vars(cls).values()):
             raise Refused(f"{spelled(path)} is a class of C")
         self.objects.append((cls, path))
         if type(cls) is not type:
@@ -371,7 +402,7 @@ class Reach:
         table = vars(x)
         wanted = self.names
         if isinstance(x, type):                 # operators call what no name tells of
-            wanted = wanted | {n for n, y in table.items() if n.startswith("__") and isinstance(y, METHODS)}
+            wanted = wanted | ({n for n, y in table.items() if n.startswith("__") and isinstance(y, METHODS)} - ASKED)
             if x not in self.called:
                 wanted = wanted - {"__init__", "__new__"}
         fresh = [name for name in sorted(wanted) if (id(x), name) not in self.codes]
@@ -451,10 +482,16 @@ def asked_by(kind: Any) -> set[str]:
     return found
 
 
+def is_space(cls: type) -> bool:
+    """Does the class name nothing but attributes?"""
+    return cls is types.SimpleNamespace or (cls.__module__, cls.__qualname__) == ("argparse", "Namespace")
+
+
 def written(cls: type) -> bool:
     """Is it made by a class statement, and all that its instances hold in their __dict__?"""
-    return bool(cls.__flags__ & HEAP) and "__slots__" not in vars(cls) and not any(
-        isinstance(x, OF_C) and name not in ("__dict__", "__weakref__") for name, x in vars(cls).items())
+    return bool(cls.__flags__ & HEAP) and not vars(cls).get("__slots__") and not any([
+        isinstance(x, OF_C) and x.__objclass__ is cls and name not in ("__dict__", "__weakref__")
+        for name, x in vars(cls).items()])
 
 
 def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
@@ -472,17 +509,21 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
     return name in vars(module)
 
 
+GETTER: Final = type(vars(collections.namedtuple("GETTER", "x"))["x"])      # of a named tuple's elements
 BY_KIND: Final[list[tuple[str, tuple[type, ...]]]] = [
     ("array", (np.ndarray,)), ("group", (tuple, frozenset)), ("numbered", (set,)), ("listed", (list, collections.deque)),
     ("mapping", (dict, collections.OrderedDict, collections.defaultdict)), ("function", (types.FunctionType,)),
     ("method", (types.MethodType,)), ("partial", (functools.partial,)), ("public", () if Function is None else (Function,))]
 BY_BASE: Final[list[tuple[str, tuple[type, ...]]]] = [
-    ("pass", (*NAMES, np.generic)), ("tensor", (TensorBase,)), ("module", (Module,)), ("optimizer", (Optimizer,)),
+    ("pass", (*NAMES, np.generic, GETTER)), ("tensor", (TensorBase,)), ("module", (Module,)), ("optimizer", (Optimizer,)),
     ("wrapped", (Wrapper,)), ("class", (type,)), ("space", (types.ModuleType,)),
     ("native", (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)),
     ("property", (property,)), ("around", (staticmethod, classmethod))]
 
 Chain = tuple[str, str, tuple[str, ...]]
+NAMED: Final = ("getattr", "hasattr")
+CALLS_IT: Final = "PRECALL" if "PRECALL" in dis.opmap else "CALL"
+JUMPS: Final = {*dis.hasjrel, *dis.hasjabs}
 LOADS: Final = {"LOAD_GLOBAL": "global", "LOAD_NAME": "global", "LOAD_DEREF": "cell", "LOAD_CLASSDEREF": "cell"}
 ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "LOAD_SUPER_ATTR")
 
@@ -498,7 +539,8 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
     refused: list[tuple[str, int]] = []
     line = code.co_firstlineno
     base, name, attributes = "", "", []
-    for step in dis.get_instructions(code):
+    steps = list(dis.get_instructions(code))
+    for at, step in enumerate(steps):
         line = (step.positions.lineno if step.positions is not None else None) or line
         op = step.opname
         if op in ("LOAD_ATTR", "LOAD_METHOD") and base:
@@ -509,6 +551,13 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
         if base:
             chains[base, name, tuple(attributes)] = None
         base, name, attributes = LOADS.get(op, ""), str(step.argval), []
+        if base == "global" and name in NAMED:
+            text = named_by(steps, at)
+            if text is not None:
+                base = "named"
+                chains["", "", (text,)] = None
+        for special in WORDED if op == "BINARY_OP" and step.argrepr.startswith("%") else ASKS.get(op, ()):
+            chains["", "", (special,)] = None
         if op in ATTRIBUTES:
             chains["", "", (str(step.argval),)] = None
         elif op in ("STORE_DEREF", "DELETE_DEREF"):
@@ -516,6 +565,24 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
         elif op in OPCODES:
             refused.append((OPCODES[op], line))
     return list(chains), cells, refused
+
+
+def named_by(steps: list[dis.Instruction], at: int) -> str | None:
+    """The attribute that the call of what is loaded at `at` asks for, where a string is written there."""
+    above, start = 0, -1                        # what lies on the stack above the function; where its second argument begins
+    for i in range(at + 1, len(steps)):
+        step = steps[i]
+        if step.opname == CALLS_IT and step.arg == above:
+            found = steps[start]
+            return found.argval if start >= 0 and found.opname == "LOAD_CONST" and type(found.argval) is str else None
+        if step.opcode in JUMPS or step.opname == "RETURN_VALUE":
+            return None
+        before, above = above, above + dis.stack_effect(step.opcode, step.arg)
+        if above < 0:
+            return None
+        if step.opname not in HANDED_ON[:4] and above >= 2:
+            start = i if before < 2 else -1 if above == 2 else start
+    return None
 
 
 BUILT: Final = {"BUILD_TUPLE": (1, 0), "BUILD_LIST": (1, 0), "BUILD_MAP": (2, 0), "BUILD_CONST_KEY_MAP": (1, 1)}
