@@ -143,7 +143,7 @@ def test_a_view_of_an_argument_is_not_given_as_a_copy() -> None:
 @pytest.mark.parametrize("line", [
     "torch.manual_seed(0)", "torch.set_grad_enabled(False)", "net.load_state_dict(state)", "descent.param_groups[0]['lr'] = 0.1",
     "torch.set_default_dtype(torch.float32)", "net.eval()", "net.requires_grad_(False)", "x.register_hook(print)",
-    "net.weight.data.mul_(1.0)", "torch.nn.init.ones_(net.weight)", "torch.set_num_threads(1)",
+    "net.weight.data = net.weight.data * 1.0", "torch.nn.init.ones_(net.weight)", "torch.set_num_threads(1)",
 ])
 def test_what_changes_the_state_of_the_library_happens_at_each_call(line: str) -> None:
     net = nn.Linear(2, 2)

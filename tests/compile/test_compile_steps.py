@@ -232,6 +232,69 @@ def test_a_moving_average_of_weights() -> None:
     alike(make)
 
 
+EDITS: dict[str, Any] = {
+    "a step by hand": lambda w, loss: w.data.add_(w.grad, alpha=-0.1),
+    "of a detached tensor": lambda w, loss: w.detach().add_(w.grad, alpha=-0.1),
+    "the gradient": lambda w, loss: (w.data.sub_(w.grad.data * 0.1), w.grad.data.zero_()),
+    "clamped": lambda w, loss: w.data.clamp_(-0.5, 0.5), "copied": lambda w, loss: w.data.copy_(w.grad),
+    "an element": lambda w, loss: w.data.__setitem__(0, 2.0), "read": lambda w, loss: (w * w.data).sum().backward(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_data_is_edited(edit: str) -> None:
+    def make() -> Any:
+        w = numbers(3).requires_grad_()
+
+        def step() -> Any:
+            w.grad = None
+            loss = (w * w).sum()
+            loss.backward()
+            EDITS[edit](w, loss)
+            return loss.data, w.data.sum()
+        return step, lambda: [w.detach().clone(), *grads(w)]
+    alike(make)
+
+
+@pytest.mark.parametrize("place", ["of the leaf", "of a result", "retained", "for the caller"])
+def test_an_edit_of_data_before_the_pass_is_made_eagerly(place: str) -> None:
+    def make() -> Any:
+        w = numbers(3).requires_grad_()
+
+        def step() -> Any:
+            w.grad = None
+            y = w * 2
+            loss = (y * y * w).sum()
+            if place == "retained":
+                loss.backward(retain_graph=True)
+            (y if place == "of a result" else w).data.mul_(0.5)     # no graph counts it: the pass sees the new numbers
+            if place != "for the caller":
+                loss.backward()
+            return loss
+        return step, w
+    (step, w), (other, v) = make(), make()
+    fast = skipping(other)
+    for i in range(5):
+        loss, got = step(), fast()
+        if place == "for the caller":
+            loss.backward()
+            got.backward()
+        assert same(loss.detach(), got.detach()) and same(w.detach(), v.detach()) and same(grads(w), grads(v)), i
+    assert replays(fast) == 0 and ".data" in fast.explain()
+
+
+@pytest.mark.parametrize("edit", [
+    lambda w: w.data[:2].mul_(2), lambda w: w.detach()[1].fill_(0), lambda w: w.data.view(3, 1).add_(1)])
+def test_parts_of_tensors_that_were_there_are_edited_eagerly(edit: Any) -> None:
+    w, v = numbers(3), numbers(3)
+    fast = skipping(lambda: edit(w))
+    for _ in range(4):
+        fast()
+        edit(v)
+        assert same(w, v)
+    assert replays(fast) == 0 and "a part of a tensor" in fast.explain()
+
+
 def test_gradients_edited_by_hand() -> None:
     def make() -> Any:
         w = numbers(3).requires_grad_()
@@ -261,7 +324,7 @@ def test_two_backward_passes_in_one_call_are_checked_rightly() -> None:
     assert fast.local.variants
 
 
-@pytest.mark.parametrize("form", ["alone", "tuple", "dict"])
+@pytest.mark.parametrize("form", ["alone", "tuple", "dict", "variable"])
 def test_numbers_that_are_only_returned_are_replayed(form: str) -> None:
     def make() -> Any:
         torch.manual_seed(0)
@@ -284,7 +347,18 @@ def test_numbers_that_are_only_returned_are_replayed(form: str) -> None:
         def named() -> Any:
             loss = model(x).square().mean()
             return {"loss": loss, "numbers": [loss.item(), 1.0, (x.sum().item(), 2)]}
-        step: Any = {"alone": alone, "tuple": pair, "dict": named}[form]
+
+        def variable() -> Any:
+            before = model(x).mean().item()
+            descent.zero_grad()
+            loss = model(x).square().mean()
+            if descent:
+                loss.backward()
+            descent.step()
+            seen = loss.item()
+            pair = before, seen
+            return seen, pair
+        step: Any = {"alone": alone, "tuple": pair, "dict": named, "variable": variable}[form]
         return step, lambda: [*model.parameters(), *grads(*model.parameters())]
     if form == "dict":
         step, _ = make()
@@ -305,7 +379,23 @@ def test_numbers_that_python_looks_at_are_not_replayed() -> None:
         return again(x, times - 1) * 2 if times else x.sum().item()
 
     found: list[float] = []
-    for f in (lambda x: x.sum().item() > 0, lambda x: -x.sum().item(), lambda x: inner(x), again, lambda x: x.sum().item().real,
+    def kept(x: Any) -> Any:
+        before = x.sum().item()
+        found = [before]
+        return before, found[0]
+
+    def changed(x: Any) -> Any:
+        before = x.sum().item()
+        if x.shape[0] > 1:
+            before += 1
+        return before
+
+    def shared(x: Any) -> Any:
+        before = x.sum().item()
+        return before, (lambda: before)()
+
+    for f in (kept, changed, shared, lambda x: x.sum().item() > 0, lambda x: -x.sum().item(), lambda x: inner(x), again,
+              lambda x: x.sum().item().real,
               lambda x: found.append(x.sum().item()), lambda x: (x.sum().item() if x.sum().item() else 0.0)):
         fast = skipping(f)
         for sign in (1, -1, 1, -1):

@@ -80,6 +80,8 @@ class Book:
         self.early: list[tuple[str, int]] = []
         self.steps: list[Any] = []
         self.nodes: list[Any] = []
+        self.uncounted: set[int] = set()        # versions of what .data gave: edits that no graph sees
+        self.cut = 0                            # so many nodes were made before the last such edit
         self.linears: set[int] = set()          # nodes of F.linear, which a kernel computed
         for kind, i, t in tensors.all():
             self.meet(kind, i, t)
@@ -187,11 +189,16 @@ class Book:
         del self.entries[inside.mark:]
         self.edited = inside.edited
 
-    def overwritten(self, array: Any, value: Value, count: int = 1) -> None:
-        """`array`, of a tensor edited in place `count` times, is `value` from now on."""
-        for kind, i, t in self.tensors.all():
-            if t.array is array:
-                self.edited[kind, i] = self.edited.get((kind, i), 0) + count
+    def overwritten(self, array: Any, value: Value, count: int = 1, by: Any = None) -> None:
+        """`array`, of a tensor edited in place `count` times, is `value` from now on.  by: the version that counted them"""
+        if by is not None and id(by) in self.uncounted:
+            self.cut = len(self.nodes)
+        known = self.tensors.all()
+        whole = [(kind, i, t) for kind, i, t in known if t.array is array]
+        for kind, i, t in whole:
+            self.edited[kind, i] = self.edited.get((kind, i), 0) + (count if by is None or t.version is by else 0)
+        if not whole and any([root(t.array) is root(array) for _, _, t in known]):
+            raise Refused("an in-place edit of a part of a tensor that was there before the call")
         self.renewed(array, value)
 
     def renewed(self, array: Any, value: Value) -> None:

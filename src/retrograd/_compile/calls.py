@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, shared_version
 from .book import Book
 from .effects import Again
 from .values import Entry, Refused, Value, of_array
@@ -20,7 +20,7 @@ FACTS: Final = set("""
     Tensor.is_contiguous Tensor.is_floating_point Tensor.is_complex Tensor.stride torch.numel torch.is_floating_point
     torch.is_tensor torch.is_complex Tensor.grad.__get__ Tensor.grad.__set__ torch._C._set_grad_enabled
     Tensor.backward torch.autograd.backward torch.autograd.grad Tensor.requires_grad_ Tensor.detach torch.detach
-    Tensor.zero_grad Tensor.is_same_size Tensor.element_size Tensor.type
+    Tensor.data.__get__ Tensor.zero_grad Tensor.is_same_size Tensor.element_size Tensor.type
 """.split())
 # New tensors of numbers: the same at each call.
 FRESH: Final = set("torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like "
@@ -69,6 +69,8 @@ def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -
         return
     if name not in FACTS and short not in PURE:
         raise Refused(f"{name} is not replayed yet")
+    if name == "Tensor.data.__get__":
+        trace.uncounted.add(id(shared_version(out)))
     for t in [out] if isinstance(out, TensorBase) else out if isinstance(out, (tuple, list)) else []:
         if isinstance(t, TensorBase):
             trace.alive.append(t)

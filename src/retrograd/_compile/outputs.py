@@ -44,9 +44,9 @@ def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any
     if kind == "record":
         return tuple.__new__(what[0], [build(s, arrays, made, inputs, held, node) for s in what[1]])
     if kind == "data":
-        out = object.__new__(what[0])
-        vars(out).update({key: build(s, arrays, made, inputs, held, node) for key, s in what[1]})
-        return out
+        data: Any = object.__new__(what[0])
+        vars(data).update({key: build(s, arrays, made, inputs, held, node) for key, s in what[1]})
+        return data
     if kind == "ordered":
         return OrderedDict([(key, build(s, arrays, made, inputs, held, node)) for key, s in what])
     if kind == "again":

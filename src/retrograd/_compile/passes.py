@@ -101,6 +101,8 @@ class Passes(Book):
             return
         self.begun.append(id(node))
         try:
+            if self.cut and any([node is x for x in self.nodes[:self.cut]]):
+                raise Refused("a backward pass into what was computed before an edit through .data")
             region = None if task.graph else self.regions.get(id(node))
             later = region is not None and node._hooks is not None     # its hooks come first
             if region is not None and not later:

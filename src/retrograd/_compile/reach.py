@@ -268,7 +268,8 @@ class Reach:
         elif sort == "own":
             raise Refused(f"{spelled(path)} is a {kind.__name__}")
         elif is_space(kind):                    # all of it: words, == and `in` read what no name tells of
-            self.mapping(vars(x), path)
+            self.note("table", vars(x), tuple(vars(x)), tuple(vars(x).values()), path)
+            self.objects.append((x, path))
         elif all([written(k) or k in VALUES for k in kind.__mro__[:-1]]):
             self.note("type", x, None, kind, path)
             self.todo.append((kind, kind.__name__))
@@ -592,13 +593,22 @@ HANDED_ON: Final = ("CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL", "KW_NAMES", "PR
 @functools.lru_cache(maxsize=1000)
 def only_returned(code: Any, at: int) -> bool:
     """Does what the call at that offset gives become a part of what the code returns, and nothing else?"""
-    above = 0                                   # what lies on it on the stack
-    for step in dis.get_instructions(code):
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "NOP", "EXTENDED_ARG")]
+    return goes(steps, next(i for i, step in enumerate(steps) if step.offset > at), 0, set())
+
+
+def goes(steps: list[dis.Instruction], start: int, above: int, followed: set[str]) -> bool:
+    """Does what lies under `above` others on the stack go out?  followed: local variables that it was put into"""
+    for step in steps[start:]:
         op, arg = step.opname, step.arg
-        if step.offset <= at:
-            continue
         if op == "RETURN_VALUE":
             return above == 0
+        if op in ("STORE_FAST", "STORE_FAST_LOAD_FAST") and above == 0:
+            name = step.argval if op == "STORE_FAST" else step.argval[0]
+            if name in followed:
+                return True
+            followed.add(name)
+            return all([goes(steps, i + 1, others, followed) for i, x in enumerate(steps) for others in loads(x, name)])
         times, more = BUILT.get(op, (0, 0))
         if times and times * (arg or 0) + more > above:
             above = 0                           # it is in a container, which is followed from here on
@@ -609,6 +619,14 @@ def only_returned(code: Any, at: int) -> bool:
         if above < 1 and op not in HANDED_ON[:5]:
             return False
     return False
+
+
+def loads(step: dis.Instruction, name: str) -> list[int]:
+    """For each time that it loads this local variable: how many others it loads after it."""
+    if "LOAD_FAST" not in step.opname:
+        return []
+    names = (step.argval,) if type(step.argval) is str else step.argval[step.opname.startswith("STORE"):]
+    return [len(names) - 1 - i for i, x in enumerate(names) if x == name]
 
 
 def goes_out(code: Any) -> bool:

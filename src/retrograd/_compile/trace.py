@@ -136,7 +136,7 @@ class Trace(Hooked):
         self.add(Entry(name, fn, args, [part, *values], "", drawn, self.line()))
         for i, value in zip(wrote, values[len(values) - len(wrote):]):
             if tensors[i].array is before.facts[i][0]:
-                self.overwritten(tensors[i].array, value, wrote[i])
+                self.overwritten(tensors[i].array, value, wrote[i], tensors[i].version)
         edges = {id(fn) for fn, _ in before.edges}
         if self.it.grad and any(t.fn is not None and id(t.fn) not in edges for t in outs):
             region = Region(name, before, given, outs, part)
@@ -209,7 +209,7 @@ class Trace(Hooked):
         self.lower.forward(node, given, value, self.line())
         if not self.entries[-1].op:
             raise Refused(f"{type(node).__name__.removesuffix('Backward0')} in place is not replayed yet")
-        self.overwritten(out.array, value)
+        self.overwritten(out.array, value, 1, out.version)
 
     def outright(self, f: Any, tensors: list[Any], *rest: Any) -> Any:
         """f(tensors, *rest), which writes their .grad: called as it is at each replay."""
@@ -331,8 +331,8 @@ class Trace(Hooked):
         known = self.tensors.all()
         if self.edited:
             for place, (kind, i, t) in enumerate(known):
-                count = self.edited.pop((kind, i), 0)
-                if count:
+                count = self.edited.pop((kind, i), None)
+                if count is not None:
                     array = t.array
                     self.effect("store", Store(count), place, self.of(array))
                     self.values[id(array)] = of_array(array, kind, i)
