@@ -38,6 +38,7 @@ COMPILED = (
     "_compile/effects.py",
     "_compile/guards.py",
     "_compile/hooked.py",
+    "_compile/looks.py",
     "_compile/lower.py",
     "_compile/mood.py",
     "_compile/outputs.py",

@@ -9,6 +9,7 @@
     passes     backward passes as entries
     callouts   entries that call hooks
     hooked     where a recorded call calls hooks
+    looks      conditions that Python branches on
     trace      one eager call as a list of array functions over values
     whole      a public function as one entry, with its part of the graph
     graph      the node of results that can still be differentiated, whose backward pass is a plan

@@ -37,8 +37,8 @@ class Left(Exception):
 
     def __init__(self, what: str, out: CallOut, lost: bool = False) -> None:
         """lost: an eager call could not go on from there"""
-        super().__init__(what)
-        self.what, self.out, self.lost = what, out, lost
+        super().__init__(f"{out.what} {what}{out.unlike} the call that was recorded ({out.where()})")
+        self.out, self.lost = out, lost
 
 
 class Answer:
@@ -161,6 +161,7 @@ class CallOut:
     """Calls hooks: (whom they are of, arrays that they are shown, tensors whose .grad they change) -> arrays."""
 
     what = "a hook"
+    unlike = ", as it did not in"
     passing = True                              # are they called in a backward pass?
     grad = False                                # the grad mode
 

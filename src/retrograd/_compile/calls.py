@@ -24,7 +24,8 @@ FACTS: Final = set("""
 """.split())
 # New tensors of numbers: the same at each call.
 FRESH: Final = set("torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like "
-            "torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor".split())
+            "torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor torch.empty "
+            "torch.empty_like Tensor.new_empty".split())
 # Functions that were looked at: they compute by ops alone, whatever the values.
 PURE: Final = set("""
     add sub subtract mul multiply div divide true_divide neg negative reciprocal pow square rsub exp exp2 expm1 log log2

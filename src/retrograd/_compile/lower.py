@@ -53,6 +53,8 @@ KNOWN: Final = set("""
     ConvolutionBackward0 AvgPool2DBackward0 BaddbmmBackward0 AddcmulBackward0 SafeSoftmaxBackward0 MulBackward1
     ClampBackward1 ClampMinBackward0 HardtanhBackward0 LerpBackward0 MaximumBackward0 MinimumBackward0 PreluKernelBackward0
     GluBackward0 CumsumBackward0 TrilBackward0 TriuBackward0 AmaxBackward0 AminBackward0 LogsumexpBackward0 VarBackward0
+    ThresholdBackwardBackward0 LeakyReluBackwardBackward0 HardtanhBackwardBackward0 HardshrinkBackwardBackward0
+    SoftshrinkBackwardBackward0 ConvolutionX ConvolutionW ConvolutionY
     StdBackward0 LinalgVectorNormBackward0 RepeatBackward0 RollBackward0 FlipBackward0 ConstantPadNdBackward0
 """.split())
 

@@ -58,7 +58,7 @@ SAFE: Final = {*[getattr(builtins, name) for name in """
 # Functions of ours that the dispatch point does not hear of, and what a call may do with them.
 UNHEARD: Final = set("""
     clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
-    is_dynamo_compiling is_scripting is_tracing
+    is_dynamo_compiling is_scripting is_tracing kl_divergence functional_call
 """.split())
 SCOPES: Final = (autograd.no_grad, autograd.enable_grad)
 CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
@@ -334,7 +334,7 @@ class Reach:
         for base, name, attributes in chains:
             value: Any = MISSING
             if base in ("global", "named"):
-                value = self.named(name, space, base == "named")
+                value = self.named(name, space, base == "named", not attributes)
             elif base == "cell" and name in held:
                 value = held[name]
             for i, attribute in enumerate(attributes):
@@ -346,7 +346,8 @@ class Reach:
                 path = f"{value.__name__}.{attribute}"
                 found = vars(value)[attribute]
                 self.note("dict", vars(value), attribute, found, path)
-                self.todo.append((found, path))
+                if i + 1 == len(attributes) or not isinstance(found, types.ModuleType):
+                    self.todo.append((found, path))
                 value = found
         for name, line in cells:
             if name in held:
@@ -357,11 +358,12 @@ class Reach:
             if isinstance(const, types.CodeType):
                 self.code(const, space, {name: held[name] for name in const.co_freevars if name in held}, path)
 
-    def named(self, name: str, space: dict[str, Any], safe: bool = False) -> Any:
-        """A global.  safe: if it is Python's own, whatever it is"""
+    def named(self, name: str, space: dict[str, Any], safe: bool, alone: bool) -> Any:
+        """A global.  safe: if it is Python's own, whatever it is;  alone: of a module, any attribute may be asked for"""
         if name in space:
             self.note("dict", space, name, space[name], name)
-            self.todo.append((space[name], name))
+            if alone or not isinstance(space[name], types.ModuleType):
+                self.todo.append((space[name], name))
             return space[name]
         self.note("dict", space, name, MISSING, name)
         table = vars(builtins)

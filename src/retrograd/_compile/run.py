@@ -10,6 +10,7 @@ from .arguments import leaf
 from .book import Tensors
 from .callouts import Answer, Left, Rerun, Turn
 from .guards import facts_of
+from .looks import Look
 from .mood import mood
 from .plan import Undone
 from .stance import stance
@@ -21,6 +22,7 @@ from .writes import Everything, same_array, written
 
 LIMIT = 8               # plans of one function
 MET = 100               # situations that came once and are remembered
+STRAYS = 3              # after so many plans whose conditions changed too often, none with conditions is recorded
 MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
 
 
@@ -44,7 +46,7 @@ class Compiled(Wrapper):
         """Find the plan for this call, or record one, or run eagerly."""
         local = self.local.__dict__
         if "variants" not in local:
-            local.update(variants=[], last=None, given_up=0, refused=0, skip=0, met=[])
+            local.update(variants=[], last=None, given_up=0, refused=0, skip=0, met=[], strays=0)
         variants: list[Variant] = local["variants"]
         if local["given_up"] or stance.eager():
             return self.f(*args, **kwargs)
@@ -104,7 +106,7 @@ class Compiled(Wrapper):
             before = Beginning(self.f, key, inputs, next((v.reach for v in variants if v.reaches(key)), None))
         except Refused as error:
             return self.refuse(error, args, kwargs)
-        trace = Trace(before.tensors, self.f, before.reach)
+        trace = Trace(before.tensors, self.f, before.reach, self.local.strays < STRAYS)
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)
@@ -153,8 +155,7 @@ class Compiled(Wrapper):
         if not undone:
             if error is not None and not lost:
                 raise error
-            raise RuntimeError(f"torch.compile: {left.out.what} {left.what}, as it did not in the call that was recorded "
-                               f"({left.out.where()}); what was written stays") from error
+            raise RuntimeError(f"torch.compile: {left}; what was written stays") from error
         result = self.rerun(log, args, kwargs)
         if error is None:
             self.strayed(variant, left)
@@ -171,8 +172,9 @@ class Compiled(Wrapper):
     def strayed(self, variant: Variant, left: Left) -> None:
         """Hooks did something else than in the call that was recorded: a plan of which that is often true is dropped."""
         variant.left += 1
-        why = f"{left.out.what} {left.what}, as it did not in the call that was recorded ({left.out.where()})"
+        why = str(left)
         if 2 * variant.left > variant.used:
+            self.local.strays += isinstance(left.out, Look)
             self.drop(variant)
             self.note(why)
         elif why not in self.reasons:
@@ -245,7 +247,7 @@ class Compiled(Wrapper):
             tensors.add(t, "input")
         for t in plan.tensors.held:
             tensors.add(t, "held")
-        trace = Trace(tensors, self.f, variant.reach)
+        trace = Trace(tensors, self.f, variant.reach, True)
         trace.answers = answers
         with trace:
             result = self.f(*args, **kwargs)
@@ -269,7 +271,9 @@ class Compiled(Wrapper):
         count = len(local.get("variants", []))
         lines = [f"{self.name}: {count} plan{'s' * (count != 1)}"]
         for i, variant in enumerate(local.get("variants", [])):
-            lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.watch.guards)} guards, {variant.plan.summary()}")
+            left = f", left {variant.left}" if variant.left else ""
+            guards = f"{len(variant.watch.guards)} guards"
+            lines.append(f"plan {i}: replayed {variant.used} times{left}, {guards}, {variant.plan.summary()}")
             lines.extend("  " + line for line in variant.plan.lines())
             lines.extend("  guarded: " + line for line in variant.guarded())
         lines.extend(f"eager: {why}" for why in self.reasons)

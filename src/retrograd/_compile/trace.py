@@ -18,6 +18,7 @@ from .calls import FACTS, QUIET, brief, called, judge
 from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .hooked import Hooked, is_boundary, tell
+from .looks import LOOKS, looked
 from .outputs import Outputs, copied_array
 from .reach import OPTIMIZERS, Reach, goes_out
 from .values import Entry, Refused, Value, of_array, root
@@ -34,9 +35,10 @@ class Trace(Hooked):
 
     graph: Graph | None = None                  # of the results
 
-    def __init__(self, tensors: Tensors, f: Any = None, reach: Reach | None = None) -> None:
-        """f: the function, where Python is to be skipped;  reach: of it"""
+    def __init__(self, tensors: Tensors, f: Any = None, reach: Reach | None = None, looks: bool = False) -> None:
+        """f: the function, where Python is to be skipped;  reach: of it;  looks: may conditions be entries?"""
         super().__init__(tensors, reach)
+        self.looks = looks
         self.code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
         self.told: dict[int, tuple[Any, Value]] = {}    # numbers that f returns, by identity
 
@@ -78,6 +80,13 @@ class Trace(Hooked):
             except Refused as error:
                 self.refuse(error)
             return impl(*args) if kwargs is None else impl(*args, **kwargs)
+        if name in LOOKS and self.looks:
+            out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+            try:
+                looked(self, impl, args, kwargs, out)
+            except Refused as error:
+                self.refuse(error)
+            return out
         edited = dict(self.edited) if self.edited else {}
         self.inside = inside = Inside(len(self.entries), edited, dropped(name, args, kwargs))
         before = None if brief(name) in QUIET else Before(args, kwargs)
@@ -92,7 +101,7 @@ class Trace(Hooked):
             self.inside = None
         if inside.doubt:
             try:
-                if not may_be_whole(name, args) or (kwargs and kwargs.get("out") is not None):
+                if not may_be_whole(name, args, kwargs) or (kwargs and kwargs.get("out") is not None):
                     raise Refused(inside.doubt if name in inside.doubt else f"{name}: {inside.doubt}")
                 self.undo(inside)
                 self.whole(name, impl, args, kwargs, out, Before(args, kwargs) if before is None else before)

@@ -25,7 +25,7 @@ PLAIN: Final = (int, float, bool, str, complex, type(None), type(Ellipsis), slic
 NOT: Final = set("""
     item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__ __contains__ __repr__ __str__ __format__
     __iter__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __hash__ __dlpack__ is_nonzero equal allclose
-    nonzero argwhere masked_select unique unique_consecutive bincount one_hot repeat_interleave histc histogram
+    nonzero argwhere masked_select unique unique_consecutive bincount repeat_interleave histc histogram
     register_hook register_post_accumulate_grad_hook retain_grad requires_grad_ detach_ share_memory_ resize_ resize_as_ set_
     apply_ map_ map2_ as_subclass _make_subclass save load from_numpy from_dlpack frombuffer as_tensor asarray
     data_ptr storage untyped_storage register_multi_grad_hook set_default_dtype empty empty_like empty_strided new_empty
@@ -36,7 +36,7 @@ ELSEWHERE: Final = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp
              "torch.random.", "torch.nn.init.", "torch.distributed.", "torch.sparse.", "torch.nn.parallel.")
 
 
-def may_be_whole(name: str, args: Any) -> bool:
+def may_be_whole(name: str, args: Any, kwargs: Any) -> bool:
     """Does this function give nothing but tensors, of shapes that do not depend on numbers?"""
     if not name.startswith(PLACES) or name.startswith(ELSEWHERE):
         return False
@@ -44,6 +44,8 @@ def may_be_whole(name: str, args: Any) -> bool:
     short = parts[-1]
     if short in ("__get__", "__set__"):
         return parts[-2] in ("T", "mT", "H", "mH", "real", "imag") and short == "__get__"
+    if short == "one_hot":                      # whose number of classes is given
+        return (args[1] if len(args) > 1 else (kwargs or {}).get("num_classes", -1)) != -1
     if short in NOT or (short.startswith("_") and not short.startswith("__")):
         return False
     if short == "where" and len(args) == 1:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 READS: Final[dict[str, dict[str, dict[str, int]]]] = {
     "retrograd._rules.activation": {
+        "Gate": {"reads_a": 2},
         "ReluBackward0": {"keep": 4},
         "GeluBackward0": {"keep": 1},
         "SiluBackward0": {"keep": 1},

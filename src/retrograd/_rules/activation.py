@@ -43,26 +43,25 @@ quick_threshold: Final[Any] = kernel("threshold")
 
 
 class Gate(Binary):
-    """g where the mask holds, else slope * g: the derivative of a piecewise linear function, as a node of its own.
+    """g where b passes, else slope * g: the derivative of a piecewise linear function, as a node of its own.
 
-    b is what the mask was made of.  Its gradient is zero, yet it is an input: in PyTorch the second derivative of relu
-    is a zero, not an error.
+    b is the input of that function, or its result.  Its gradient is zero, yet it is an input: in PyTorch the second derivative
+    of relu is a zero, not an error.
     """
 
-    holds = True
-
-    def __init__(self, mask: Array, slope: Any) -> None:
-        self.mask: Any = mask
+    def __init__(self, slope: Any = 0.0, edge: Any = 0.0) -> None:
         self.slope: Any = slope
+        self.edge: Any = edge
 
-    def drop(self) -> None:
-        self.mask = None
+    def passes(self, x: Array) -> Array:
+        return x > self.edge
 
     def forward(self, a: Array, b: Array) -> Array:
-        return select(self.mask, a, a * self.slope if self.slope else 0.0)
+        return select(self.passes(b), a, a * self.slope if self.slope else 0.0)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return choose.where(self.mask, g, g * self.slope if self.slope else 0.0)
+        x = b.array if isinstance(b, TensorBase) else b
+        return choose.where(self.passes(x), g, g * self.slope if self.slope else 0.0)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return create.zeros_like(g)
@@ -70,7 +69,8 @@ class Gate(Binary):
 
 @final
 class ThresholdBackwardBackward0(Gate):
-    pass
+    def passes(self, x: Array) -> Array:
+        return ~(x <= self.edge)
 
 
 @final
@@ -80,16 +80,27 @@ class LeakyReluBackwardBackward0(Gate):
 
 @final
 class HardtanhBackwardBackward0(Gate):
+    def __init__(self, low: Any, high: Any) -> None:
+        super().__init__()
+        self.low: Any = low
+        self.high: Any = high
+
+    def passes(self, x: Array) -> Array:
+        return ~((x <= self.low) | (x >= self.high))
+
+
+class Shrinks(Gate):
+    def passes(self, x: Array) -> Array:
+        return ~((x >= -self.edge) & (x <= self.edge))
+
+
+@final
+class HardshrinkBackwardBackward0(Shrinks):
     pass
 
 
 @final
-class HardshrinkBackwardBackward0(Gate):
-    pass
-
-
-@final
-class SoftshrinkBackwardBackward0(Gate):
+class SoftshrinkBackwardBackward0(Shrinks):
     pass
 
 
@@ -112,7 +123,7 @@ class ReluBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(y, TensorBase):
-            return ThresholdBackwardBackward0(~(y.array <= 0), 0.0).run(g, y)
+            return ThresholdBackwardBackward0().run(g, y)
         quick = quick_relu_grad(g, y)
         return choose.where(y <= 0, 0.0, g) if quick is None else quick
 
@@ -140,7 +151,7 @@ class Leaky(Unary):
 class LeakyReluBackward0(Leaky):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(x, TensorBase):
-            return LeakyReluBackwardBackward0(x.array > 0, self.slope).run(g, x)
+            return LeakyReluBackwardBackward0(self.slope).run(g, x)
         return choose.where(x > 0, g, g * self.slope)
 
 
@@ -156,7 +167,7 @@ class LeakyReluBackward1(Leaky):
                 "version instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting "
                 "in-place leakRelu backward calculation with negative slope")
         if isinstance(y, TensorBase):
-            return LeakyReluBackwardBackward0(y.array > 0, self.slope).run(g, y)
+            return LeakyReluBackwardBackward0(self.slope).run(g, y)
         return choose.where(y > 0, g, g * self.slope)
 
 
@@ -374,10 +385,9 @@ class HardtanhBackward0(Unary):
         return np.minimum(np.asarray(self.high).astype(x.dtype), np.maximum(low, x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        outside = (x <= self.low) | (x >= self.high)
         if isinstance(x, TensorBase):
-            return HardtanhBackwardBackward0(~outside.array, 0.0).run(g, x)
-        return choose.where(outside, 0.0, g)
+            return HardtanhBackwardBackward0(self.low, self.high).run(g, x)
+        return choose.where((x <= self.low) | (x >= self.high), 0.0, g)
 
 
 @final
@@ -432,10 +442,9 @@ class SoftshrinkBackward0(Unary):
         return like(select(z > self.lambd, z - self.lambd, select(z < -self.lambd, z + self.lambd, z * 0.0)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        inside = (x >= -self.lambd) & (x <= self.lambd)
         if isinstance(x, TensorBase):
-            return SoftshrinkBackwardBackward0(~inside.array, 0.0).run(g, x)
-        return choose.where(inside, 0.0, g)
+            return SoftshrinkBackwardBackward0(0.0, self.lambd).run(g, x)
+        return choose.where((x >= -self.lambd) & (x <= self.lambd), 0.0, g)
 
 
 @final
@@ -454,10 +463,9 @@ class HardshrinkBackward0(Unary):
         return select((x >= -self.lambd) & (x <= self.lambd), 0.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        inside = (x >= -self.lambd) & (x <= self.lambd)
         if isinstance(x, TensorBase):
-            return HardshrinkBackwardBackward0(~inside.array, 0.0).run(g, x)
-        return choose.where(inside, 0.0, g)
+            return HardshrinkBackwardBackward0(0.0, self.lambd).run(g, x)
+        return choose.where((x >= -self.lambd) & (x <= self.lambd), 0.0, g)
 
 
 def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
@@ -481,7 +489,7 @@ class Threshold(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(x, TensorBase):
-            return ThresholdBackwardBackward0(~(x.array <= self.threshold), 0.0).run(g, x)
+            return ThresholdBackwardBackward0(0.0, self.threshold).run(g, x)
         return choose.where(x <= self.threshold, 0.0, g)
 
 
@@ -571,7 +579,7 @@ class RreluWithNoiseBackward0(RreluWithNoise):
             return g * self.noise
         slope = (self.lower + self.upper) / 2
         if isinstance(x, TensorBase):
-            return RreluWithNoiseBackwardBackward0(x.array > 0, slope).run(g, x)
+            return RreluWithNoiseBackwardBackward0(slope).run(g, x)
         return choose.where(x > 0, g, g * slope)
 
 
@@ -584,7 +592,7 @@ class RreluWithNoiseBackward1(RreluWithNoise):
             return g * self.noise
         slope = (self.lower + self.upper) / 2
         if isinstance(y, TensorBase):
-            return RreluWithNoiseBackwardBackward0(y.array > 0, slope).run(g, y)
+            return RreluWithNoiseBackwardBackward0(slope).run(g, y)
         return choose.where(y > 0, g, g * slope)
 
 
