@@ -152,6 +152,182 @@ def test_hooks_before_a_condition_are_called_once() -> None:
     assert replays(fast) > 6, fast.explain()
 
 
+def drawing(m: Any, args: Any) -> Any:
+    return (args[0] + torch.rand(3),)
+
+
+def doubling(m: Any, args: Any, out: Any = None) -> None:
+    (args[0] if out is None else out).data.mul_(2)
+
+
+HOOKS: dict[str, Callable[[Any], Any]] = {
+    "edits its output": lambda layer: layer.register_forward_hook(doubling),
+    "edits what it is shown": lambda layer: layer[1].register_forward_pre_hook(doubling),
+    "draws": lambda layer: layer.register_forward_pre_hook(drawing),
+    "replaces a gradient": lambda layer: layer[0].weight.register_hook(lambda g: g * 1.1),
+    "replaces a gradient by a draw": lambda layer: layer[0].weight.register_hook(lambda g: g + torch.rand(3)),
+}
+
+
+@pytest.mark.parametrize("passes", ["backward", "inputs", "grad"])
+@pytest.mark.parametrize("hook", HOOKS)
+def test_what_hooks_did_before_a_condition_stays(hook: str, passes: str) -> None:
+    found: list[Any] = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        layer, seen = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2)), []
+        HOOKS[hook](layer)
+        w: Any = layer[0].weight
+
+        def step(x: Any, layer: Any = layer, w: Any = w) -> Any:
+            w.grad = None
+            loss = layer(x).sum()
+            if passes == "grad":
+                [g] = torch.autograd.grad(loss, w)
+            else:
+                loss.backward(inputs=[w] if passes == "inputs" else None)
+                g = w.grad
+            return g * 2 if x.sum() > 0 else g * 3
+        call: Any = skipping(step) if compiled else step
+        for i in range(16):
+            x = numbers(4, 3, seed=i).abs() * (-1 if i % 4 == 3 else 1)
+            seen.append([call(x), None if w.grad is None else w.grad.clone(), torch.rand(1)])
+        found.append(seen)
+    assert same(*found) and ", left " in call.explain(), call.explain()
+
+
+def test_hooks_that_the_step_registers_are_called_in_autograd_grad() -> None:
+    w = numbers(3).requires_grad_()
+
+    def step(x: Any) -> Any:
+        y = w * x
+        y.register_hook(lambda g: g * 2)
+        return torch.autograd.grad(y.sum(), w)[0] + torch.autograd.grad((y * y).sum(), y)[0]
+    fast = skipping(step)
+    for i in range(4):
+        assert same(fast(numbers(3, seed=i)), step(numbers(3, seed=i)))
+    assert replays(fast) > 1, fast.explain()
+
+
+def solved(a: Any, x: Any) -> Any:
+    try:
+        lower = torch.linalg.cholesky(a)
+    except RuntimeError:
+        return x * 3
+    return lower @ x
+
+
+def test_an_exception_that_the_step_catches_is_not_recorded() -> None:
+    fast = skipping(solved)
+    for i in range(10):
+        given = torch.eye(3) * (-1 if i < 4 else 2), numbers(3, seed=i)
+        assert same(fast(*given), solved(*given)), i
+    assert replays(fast) > 2 and "raises" in fast.explain()
+
+
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_full_backward_hook"])
+def test_a_hook_that_raises_while_the_step_is_recorded_is_not_recorded(register: str) -> None:
+    layer, seen = nn.Linear(3, 2), []
+
+    def hook(*args: Any) -> None:
+        seen.append(len(seen))
+        if len(seen) < 5:
+            raise ValueError
+    getattr(layer, register)(hook)
+
+    def step(x: Any) -> Any:
+        try:
+            layer(x.requires_grad_()).sum().backward()
+        except ValueError:
+            return x.detach() * 7
+        return x.detach() * 2
+    fast = skipping(step)
+    for i in range(9):
+        x = numbers(2, 3, seed=i)
+        assert same(fast(x).detach(), x.detach() * (7 if i < 4 else 2)) and len(seen) == i + 1
+
+
+def with_statistics(x: Any, a: Any, w: Any) -> Any:
+    return (NORMED(x) @ torch.linalg.inv(a)).detach()
+
+
+def in_place(x: Any, a: Any, w: Any) -> Any:
+    x.add_(torch.rand(3))
+    return x @ torch.linalg.inv(a)
+
+
+def after_a_pass(x: Any, a: Any, w: Any) -> Any:
+    nn.functional.dropout(w * x).sum().backward()
+    y = (w * x) @ torch.linalg.inv(a)
+    y.sum().backward()
+    return y.detach()
+
+
+def unused(x: Any, a: Any, w: Any) -> Any:
+    torch.linalg.inv(a)
+    return x * 2
+
+
+NORMED = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))
+
+
+@pytest.mark.parametrize("f", [with_statistics, in_place, after_a_pass, unused])
+def test_an_error_of_an_operation_leaves_what_it_leaves_eagerly(f: Any) -> None:
+    found: list[Any] = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        for p in (*NORMED.parameters(), *NORMED.buffers()):
+            p.data.fill_(1)
+        seen, w = [], torch.ones(3, requires_grad=True)
+        call: Any = skipping(f) if compiled else f
+        for i in range(9):
+            x, a = numbers(4, 3, seed=i), torch.eye(3) * (i != 7)
+            try:
+                seen.append(call(x, a, w))
+            except RuntimeError as error:
+                seen.append((type(error).__name__, str(error).split("(")[0]))
+            seen += [x, x._version, torch.rand(1), *[b.clone() for b in NORMED.buffers()], w.grad is None or w.grad.clone()]
+        found.append(seen)
+    assert same(*found) and "LinAlgError" in str(found[0]) and replays(call) + len(call.reasons) > 4, call.explain()
+
+
+def test_gradients_that_are_put_away_are_put_back() -> None:
+    w = numbers(3, seed=1).requires_grad_()
+    w.grad = kept = torch.ones(3)
+
+    def step(x: Any) -> Any:
+        grad, w.grad = w.grad, None
+        (w * x).sum().backward()
+        w.grad = grad
+        return x * 2
+    fast = skipping(step)
+    for i in range(4):
+        fast(numbers(3, seed=i))
+        assert w.grad is kept
+
+
+def test_a_clipped_step_on_condition_is_replayed() -> None:
+    found: list[Any] = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        model = nn.Linear(3, 2)
+        descent, seen = torch.optim.SGD(model.parameters(), 0.1), []
+
+        def step(x: Any, model: Any = model, descent: Any = descent) -> Any:
+            descent.zero_grad(set_to_none=False)
+            model(x).square().mean().backward()
+            norm = nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+            if torch.isfinite(norm):
+                descent.step()
+            return norm
+        call: Any = skipping(step) if compiled else step
+        for i in range(14):
+            norm = call(numbers(4, 3, seed=i) * (float("inf") if i % 5 == 4 else 1.0))
+            seen.append([norm, *[p.detach().clone() for p in model.parameters()]])
+        found.append(seen)
+    assert all([str(a) == str(b) for a, b in zip(*found)]) and replays(call) > 5, call.explain()
+
+
 def test_a_condition_on_what_is_the_same_at_each_call_is_no_entry() -> None:
     fast, x = skipping(lambda x: x + 1 if torch.ones(3).sum() > 2 else x), numbers(3)
     for _ in range(3):

@@ -165,14 +165,36 @@ def first(x: Any) -> Any:
     return x
 
 
-def test_an_object_that_was_there_before_is_not_returned_by_a_plan() -> None:
-    kept, x = Plain(numbers(3)), numbers(3)
+@pytest.mark.parametrize("kept", [Plain(1.0), {"n": 1.0}, [1.0, Plain(2.0)]])
+def test_an_object_that_was_there_before_is_returned_itself(kept: Any) -> None:
+    fast, x = skipping(lambda x: (x * 2, kept)), numbers(3)
+    assert all([fast(x)[1] is kept for _ in range(3)]) and replays(fast) == 2, fast.explain()
 
-    def f(x: Any) -> Any:
-        kept.shift = 1.0
-        return kept
-    fast = skipping(f)
-    assert [fast(x) is kept for _ in range(3)] == [True] * 3 and replays(fast) == 0
+
+@pytest.mark.parametrize("f", [
+    lambda given: given, lambda given: (given.scale * 2, given), lambda given: [[given.scale]] * 2, lambda given: [given]])
+def test_an_argument_is_returned_itself_and_one_object_twice_is_one(f: Any) -> None:
+    fast, given = skipping(f), Plain(numbers(3))
+    for _ in range(3):
+        got, want = fast(given), f(given)
+        assert (got is given) == (want is given)
+        if isinstance(want, tuple | list):
+            assert [(x is got[-1], x is given) for x in got] == [(x is want[-1], x is given) for x in want]
+    assert replays(fast) == 0 and "argument, or that is returned twice" in fast.explain()
+
+
+def test_what_contains_itself_is_run_eagerly() -> None:
+    def grown(x: Any) -> Any:
+        found = Plain(x * 2)
+        found.shift = found
+        return found
+    loop = Plain(numbers(3))
+    loop.shift = loop
+    for f, given in ((grown, numbers(3)), (lambda d: d.scale * 2, loop)):
+        fast = skipping(f)
+        for _ in range(3):
+            assert type(fast(given)) is type(f(given))
+        assert replays(fast) == 0
 
 
 class Worded:
@@ -239,8 +261,51 @@ def test_only_strings_that_are_written_in_the_call_name_attributes(code: Any, na
     assert [named_by(steps, i) for i, step in enumerate(steps) if step.argval in ("getattr", "hasattr")] == names
 
 
+def test_what_changes_where_no_code_names_it_is_seen() -> None:
+    """Objects as keys, what a namespace contains, attributes that tensors are given: (step, change, argument)."""
+    class Key:
+        scale = 2.0
+    key: Any = Key()
+    space, table = types.SimpleNamespace(sizes=[1.0]), {key: 3.0}
+    model = nn.Dropout(0.5)
+    modules = {model: 2.0}
+
+    def through(x: Any) -> Any:
+        for module, scale in modules.items():
+            x = module(x) * scale
+        return x
+    steps: list[tuple[Any, Any, Any]] = [
+        (lambda x: sum([x * k.scale * v for k, v in table.items()]), lambda: setattr(key, "scale", 5.0), lambda x: x),
+        (lambda d: sum([v * k.scale for k, v in d.items()]), lambda: setattr(key, "scale", 6.0), lambda x: {key: x}),
+        (through, lambda: model.train(not model.training), lambda x: x),
+        (lambda x: x * len(str(space)), lambda: space.sizes.__setitem__(0, 1000.0), lambda x: x),
+        (lambda d: torch.copysign(next(iter(d.values())), torch.tensor(next(iter(d)))), lambda: None, lambda x: {0.0: x}),
+        (lambda d: torch.copysign(next(iter(d.values())), torch.tensor(next(iter(d)))), lambda: None, lambda x: {-0.0: x}),
+        (lambda x, z: torch.view_as_real(torch.full((2,), z)) + x[:2], lambda: None, lambda x: (x, complex(0.0, 0.0))),
+    ]
+    for f, change, given in steps:
+        fast = skipping(f)
+        for i in range(8):
+            if i == 4:
+                change()
+            args = given(numbers(3, seed=i))
+            args = args if isinstance(args, tuple) else (args,)
+            torch.manual_seed(i)
+            want = f(*args)
+            torch.manual_seed(i)
+            assert same(fast(*args), want), (steps.index((f, change, given)), i)
+    marked = skipping(lambda x: x * getattr(x, "gain", 1.0))
+    for i in range(8):
+        x: Any = numbers(3, seed=i)
+        if i >= 4:
+            x.gain = 3.0
+        assert same(marked(x), x * (3.0 if i >= 4 else 1.0))
+
+
 @pytest.mark.parametrize(("asks", "why"), [
     (lambda o, name: getattr(o, name), "it calls getattr()"), (lambda o, name: operator.attrgetter(name)(o), "a class of C"),
+    (lambda o, name: float("{0.scale}".format(o)), "formats words by a template"),  # noqa: UP030, UP032
+    (lambda o, name: object.__getattribute__(o, name), "asks for __getattribute__"),
     (lambda o, name: o.__dict__[name], "may change unnoticed"), (lambda o, name: vars(o)[name], "it calls vars()")])
 def test_attributes_that_nothing_names_are_refused(asks: Any, why: str) -> None:
     by: Any = types.new_class("By")()

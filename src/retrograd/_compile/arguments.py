@@ -6,6 +6,8 @@ import functools
 from collections import OrderedDict
 from typing import Any, Final
 
+import numpy as np
+
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .reach import written
@@ -38,13 +40,16 @@ def leaf(x: Any, inputs: list[TensorBase]) -> Any:
         return "tensor"
     kind: Any = type(x)
     if kind in PLAIN:
-        return (kind, repr(x) if kind is float else x)
+        return (kind, repr(x) if kind is float or kind is complex else x)
     if kind in (tuple, list):
         return (kind, *[leaf(y, inputs) for y in x])
     if kind is dict or kind is OrderedDict:
-        return (kind, tuple(x), *[leaf(y, inputs) for y in x.values()])
-    if isinstance(x, (dtypes.dtype, dtypes.device)):
+        keys = tuple(x) if all([type(key) is str for key in x]) else tuple([leaf(key, inputs) for key in x])
+        return (kind, keys, *[leaf(y, inputs) for y in x.values()])
+    if isinstance(x, (dtypes.dtype, dtypes.device)) or kind is range:
         return x
+    if isinstance(x, np.generic) and not x.dtype.hasobject:
+        return (kind, x.tobytes())
     if is_record(kind):
         return (Same(kind), *[leaf(y, inputs) for y in x])
     if is_data(kind):
@@ -62,6 +67,18 @@ def is_record(kind: Any) -> bool:
 def is_data(kind: Any) -> bool:
     """Is it a dataclass whose instances hold nothing but their __dict__?"""
     return all(map(written, kind.__mro__[:-1])) and dataclasses.is_dataclass(kind)
+
+
+def containers(x: Any) -> set[int]:
+    """The lists, dicts and dataclasses in arguments, by identity."""
+    kind: Any = type(x)
+    if kind in (tuple, list) or is_record(kind):
+        many = x
+    elif kind is dict or kind is OrderedDict:
+        many = x.values()
+    else:
+        many = vars(x).values() if is_data(kind) else ()
+    return {y for z in many for y in containers(z)} | (set() if isinstance(x, tuple) or many == () else {id(x)})
 
 
 def objects_in(key: Any) -> list[Any]:

@@ -85,6 +85,7 @@ class Book:
         self.linears: set[int] = set()          # nodes of F.linear, which a kernel computed
         for kind, i, t in tensors.all():
             self.meet(kind, i, t)
+        self.first = [grad for grad, _ in self.settled]         # the .grad that was there before the call
 
     def forget(self) -> None:
         """Let go of all arrays and tensors."""
@@ -141,8 +142,21 @@ class Book:
                 inside.written.append((key, before))
         self.values[key] = value
 
+    def transposed(self, array: Any) -> Value | None:
+        """The transpose of a matrix that is known: a linear layer makes that of its weight when somebody asks for it."""
+        had = self.roots.get(id(root(array)))
+        for v in had if type(had) is list else [] if had is None else [had]:
+            x = v.array
+            if x is not None and x.ndim == 2 and self.values.get(id(x)) is v and is_turned(x, array):
+                value = of_array(array)
+                self.add(Entry("TBackward0", turn, [v], [value], "", False, self.line()))
+                return value
+        return None
+
     def of(self, array: Any) -> Value:
         found = self.values.get(id(array))
+        if found is None:
+            found = self.transposed(array)
         if found is None:
             raise Refused("a tensor that no op of the call made and that did not exist before")
         if found.stale:
@@ -212,6 +226,16 @@ class Book:
             elif other is not value:
                 other.past = True
         self.stand(id(array), value)
+
+
+def turn(x: Any) -> Any:
+    return x.T
+
+
+def is_turned(x: Any, y: Any) -> bool:
+    """Is y the transpose of x, in the same memory?"""
+    z = x.T
+    return bool(z.shape == y.shape and z.strides == y.strides and z.dtype == y.dtype and z.ctypes.data == y.ctypes.data)
 
 
 def of_frames(home: str) -> str:

@@ -19,7 +19,7 @@ from .._rules.identity import fired, spread
 from ..nn.hooks import _global_backward_pre_hooks, after_forward, backward_hooks, before_forward
 from ..optim.optimizer import after_step, before_step
 from .book import Tensors
-from .effects import Store, edits_of, grad_of, no_grad, set_grad, store_grad
+from .effects import Outright, Store, edits_of, grad_of, no_grad, set_grad, store_grad
 from .past import Shown
 from .values import Entry, Value, root
 from .whole import Hole, Kept, Part, Whole, holed, leaves, refilled
@@ -63,6 +63,7 @@ class Answer:
         self.tree: Any = None                   # what forward hooks gave, and the tensors that they were shown
         self.shown: list[Any] = []
         self.edited: list[int] = []             # which of those they edited
+        self.contents: dict[int, Any] = {}      # and to what
         self.called: set[int] = set()           # those of them that are always called, by id
 
     def again(self) -> None:
@@ -79,22 +80,23 @@ class Answer:
             else:
                 set_grad(t, content.copy("K"))
         if self.stream is not None:
-            random.set_rng_state(self.stream)
+            random.default_generator._back(self.stream)
 
 
 class Turn:
     """One run of a plan, as its call-outs see it."""
 
-    def __init__(self, tensors: Tensors, draws: bool, places: list[int], stores: list[int], adds: list[int]) -> None:
-        """draws: are random numbers drawn?  places: of leaves whose .grad is set
+    def __init__(self, tensors: Tensors, places: list[int], stores: list[int], adds: list[int]) -> None:
+        """places: of leaves whose .grad is set
 
         stores   of tensors that the plan writes before the last call-out, whatever hooks do;  adds: to whose .grad it adds
         """
-        self.draws, self.places, self.stores, self.adds = draws, places, stores, adds
+        self.places, self.stores, self.adds = places, stores, adds
         self.held, self.count = list(tensors.held), len(tensors.inputs)
         self.errors: Any = None                 # what floating-point errors do outside
         self.task = Task(False, False)          # the pass that hooks are told of
         self.answers: list[Answer] | None = None        # in place of calling hooks
+        self.stream: Any = None                 # the random numbers to come
         self.at = 0
         self.final: list[bool] = []             # which entries with effects write what cannot be undone
         self.log: list[Answer] = []             # what hooks did in this run
@@ -117,10 +119,11 @@ class Turn:
                 call.full, _ = backward_hooks(own)
         if self.answers is None:
             self.had = [(t, grad_of(t)) for t in map(self.of, self.places)]
-            written = [self.of(i) for i in self.stores] + [grad_of(self.of(i)) for i in self.adds]
+            written = [self.of(i) for i in self.stores]
+            written += [g for g in [grad_of(self.of(i)) for i in self.adds] if g is not None]
             self.kept = [(t, t.array.copy("K"), edits_of(t)) for t in written]
             self.uses = random.default_generator._uses
-            self.stream = random.get_rng_state() if self.draws else None
+            self.stream = random.default_generator._mark()
 
     def end(self) -> None:
         self.log, self.journal, self.nodes, self.had, self.kept, self.inputs = [], [], {}, [], [], []
@@ -139,14 +142,12 @@ class Turn:
 
     def undo(self) -> bool:
         """All is as it was before the run; False where that cannot be."""
-        if random.default_generator._uses != self.uses:
-            if self.stream is None:
-                return False
-            random.set_rng_state(self.stream)
         known = [*self.inputs, *self.held, *[g for _, g in self.had if g is not None]]
         versions = {id(t.version) for t in known} - {id(t.version) for t, _, _ in self.kept}
         if any(isinstance(x, TensorBase) and id(x.version) in versions for x in self.journal):
             return False
+        if random.default_generator._uses != self.uses:
+            random.default_generator._back(self.stream)
         for t, grad in self.had:
             if t.sink is not None:
                 t.sink.grad = grad
@@ -267,7 +268,7 @@ class CallOut:
         answer = Answer(self, [None if alike else x for x, alike in zip(found, same)], same, edits, grads)
         answer.error = error
         if random.default_generator._uses != uses:
-            answer.stream = random.get_rng_state()
+            answer.stream = random.default_generator._mark()
         turn.log.append(answer)
 
     def left(self, found: list[Any], given: list[Any], tensors: Any) -> Any:
@@ -330,8 +331,9 @@ class OnLeaf(CallOut):
         if own is None or not any(table for _, table in own.tensor):
             return None
         if self.limited:
-            fire_tensor_hooks(of.sink, given, False)
-            return given
+            gs = list(given)
+            fire_tensor_hooks(of.sink, gs, False)
+            return gs
         g, shared = fire_single(own, given[0], True, False, False)
         return [g.copy("K") if shared and g is not None else g]     # .grad becomes what no hook kept
 
@@ -454,6 +456,7 @@ class OnForward(CallOut):
         super().note(turn, given, [], journal, uses, error)
         answer = turn.log[-1]
         answer.tree, answer.shown, answer.called = self.got, self.tensors, self.called
+        answer.contents = {i: t.array.copy("K") for i, t in enumerate(self.tensors) if journal and edited(t.array, journal)}
         self.journal = journal
 
     def left(self, found: list[Any], given: list[Any], tensors: Any) -> Any:
@@ -658,16 +661,17 @@ class Rerun:
 def moved(answer: Answer, tree: Any) -> Any:
     """What forward hooks gave, of the tensors in the tree, in place of those that they were shown."""
     tensors = list({id(t): t for t in leaves(tree)}.values())
-    for was, t in zip(answer.shown, tensors):
+    for i, (was, t) in enumerate(zip(answer.shown, tensors)):
         if was is t:
             continue
         to = edge(t)
         if isinstance(was.fn, Shown):
             was.fn.to = (to, t.nr)
-        if was.version is not None and was.version.edits:
-            np.copyto(t.array, was.array)
-            for _ in range(was.version.edits):
-                bump(t)
+        content = answer.contents.get(i)
+        if content is not None:
+            np.copyto(t.array, content)
+        for _ in range(0 if was.version is None else was.version.edits):
+            bump(t)
         if was.fn is not None and was.fn._hooks is not None and to is not None and was.fn is not to:
             handed_on(was.fn._hooks, to, t)
         if was.kept is not None and to is not None:
@@ -688,7 +692,7 @@ def handed_on(hooks: NodeHooks, to: Node, t: Any) -> None:
 
 def final(entry: Entry) -> bool:
     """Does it write what cannot be undone?"""
-    return not isinstance(entry.fn, (CallOut, Kept, Store, Whole)) and entry.fn not in (set_grad, no_grad, store_grad)
+    return not isinstance(entry.fn, (CallOut, Kept, Outright, Store, Whole)) and entry.fn not in (set_grad, no_grad, store_grad)
 
 
 def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -> None:
@@ -727,8 +731,10 @@ def turn_of(entries: list[Entry], tensors: Tensors, early: list[int], rules: set
             fresh.add(e.args[0].index)
         elif e.fn is store_grad and e.args[0].index not in fresh:
             adds.add(e.args[0].index)
-    draws = any(isinstance(e.fn, (Kept, Whole)) for e in fixed)
-    turn = Turn(tensors, draws, sorted(sets.union(early)), sorted(stores), sorted(adds))
+        elif isinstance(e.fn, Outright):
+            places = [len(tensors.inputs) + tensors.by_id[id(t)][1] for t in e.fn.tensors]
+            adds.update([i for i in places if i not in fresh])
+    turn = Turn(tensors, sorted(sets.union(early)), sorted(stores), sorted(adds))
     turn.final = [final(e) for e in fixed]
     dirty = False
     for entry, writes in zip(fixed, turn.final):

@@ -35,6 +35,7 @@ from .small import (
     width,
 )
 from .values import DOUBLE, SINGLE, Entry, Value
+from .whole import Whole
 
 Program: Final[Any] = getattr(_kernels.nn, "Program", None)
 OPS: Final = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
@@ -90,7 +91,7 @@ def alive(entries: list[Entry], results: list[Value]) -> list[Entry]:
         result.mark = mark
     kept: list[Entry] = []
     for entry in reversed(entries):
-        wanted = entry.fixed
+        wanted = entry.fixed or isinstance(entry.fn, Whole)     # which may raise
         for v in entry.outs:
             wanted = wanted or v.mark == mark
         if wanted:

@@ -129,7 +129,8 @@ class Hooked(Passes):
             fire_tensor_hooks(node, gs, graph)
             return gs
 
-        got = self.called(OnLeaf(table, True), node, [frame.gs[0]], list(gs), fire)
+        out: CallOut = OnLeaf(table, True) if isinstance(node, AccumulateGrad) else OnNode(table, self.static(node, node._hooks))
+        got = self.called(out, node, [frame.gs[0]], list(gs), fire)
         frame.gs[0] = self.known(got[0])
 
     def node(self, table: Any, gs: list[Any], seen: Any, graph: bool) -> list[Any]:
@@ -454,6 +455,9 @@ class Hooked(Passes):
         modes.journal = journal
         try:
             got = self.aside(fire)
+        except Exception as error:              # the function may catch it: the plan would not know
+            self.refuse(f"a hook raises {type(error).__name__}: {out.where()}")
+            raise
         finally:
             modes.journal = None
         self.drew = random.default_generator._uses != uses
@@ -492,7 +496,7 @@ class Hooked(Passes):
             return None
         answer = Answer(out, arrays, same, edits, grads)
         if self.drew:
-            answer.stream = random.get_rng_state()
+            answer.stream = random.default_generator._mark()
         self.answers.append(answer)
         return answer
 

@@ -46,5 +46,5 @@ def looked(trace: Any, impl: Any, args: Any, kwargs: Any, out: Any) -> None:
         return
     if any([entry.fixed and final(entry) for entry in trace.entries]):
         raise Refused("Python looks at a tensor after an optimizer's step")
-    line = trace.line()
-    trace.add(Entry(Look.what, Look(impl, args, kwargs, bool(out), line), [None, *given], [], "", True, line))
+    look = Look(impl, args, kwargs, bool(out), trace.line())
+    trace.add(Entry(look.what, look, [None, *given], [], "", True, look.line))

@@ -67,21 +67,30 @@ class Outputs:
         self.values: list[Value] = []
         self.seen: dict[int, int] = {}
         self.graph: Graph | None = trace.graph
+        self.met: set[int] = set()              # lists, dicts and dataclasses
         self.numbers: set[int] = set()          # those of trace.told that were met
         self.tree = self.spec(result)
         if len(self.numbers) < len(trace.told):
             raise Refused("a tensor's number that is not returned")
 
     def spec(self, x: Any) -> tuple[str, Any]:
+        sort: Any = type(x)
+        reach = self.trace.reach
+        if sort in (list, dict, OrderedDict) or is_data(sort):
+            if reach is not None and id(x) in reach.seen:
+                return ("same", x)              # which the guards cover
+            if id(x) in self.met or id(x) in self.trace.given:
+                raise Refused("a result that is an argument, or that is returned twice")
+            self.met.add(id(x))
         if type(x) in (tuple, list):
             return ("tuple" if type(x) is tuple else "list", [self.spec(y) for y in x])
         if type(x) is dict or type(x) is OrderedDict:
+            if any([id(key) in self.trace.told for key in x]):
+                raise Refused("a tensor's number that is a key")
             return ("dict" if type(x) is dict else "ordered", [(key, self.spec(y)) for key, y in x.items()])
-        sort: Any = type(x)
         if is_record(sort):
             return ("record", (sort, [self.spec(y) for y in x]))
-        reach = self.trace.reach
-        if reach is not None and is_data(sort) and id(x) not in reach.seen:      # the call made it
+        if is_data(sort):
             return ("data", (sort, [(key, self.spec(y)) for key, y in vars(x).items()]))
         if id(x) in self.trace.told:
             self.numbers.add(id(x))

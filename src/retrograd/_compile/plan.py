@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
+from ..random import default_generator
 from .callouts import CallOut, Left, turn_of
 from .code import Program, alive, program
 from .effects import Outright, grad_of, no_grad, store_grad
@@ -14,6 +15,7 @@ from .graph import checked
 from .outputs import Outputs, build
 from .trace import Trace
 from .values import Value
+from .whole import Kept, Whole
 
 ndarray: Final = np.ndarray
 
@@ -45,6 +47,8 @@ class Plan:
         self.turn = turn_of(self.entries, trace.tensors, [trace.place(kind, i) for kind, i in trace.early], trace.rules)
         self.writes = self.turn is not None or any(
             e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
+        self.drawn = [isinstance(e.fn, (Kept, Whole)) for e in self.entries if e.fixed]
+        self.mark: Any = None                   # the random numbers to come, where the call draws some
         self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
         self.numbered = False
         self.program: Any = None
@@ -154,6 +158,8 @@ class Plan:
         """The arrays of the results; instead: arrays in place of those of inputs."""
         if self.turn is not None:
             self.turn.begin(inputs)
+        elif any(self.drawn):
+            self.mark = default_generator._mark()
         for t in self.clears:
             sink = t.sink
             if sink is not None:
@@ -176,7 +182,7 @@ class Plan:
             except Exception as error:
                 if self.wrote(self.program.wrote):
                     raise                       # in an optimizer's step, or after one, as eagerly
-                raise Undone(error) from error
+                raise self.undone(error) from error
             finally:
                 unhush(token)
         slots = self.filled(inputs)
@@ -220,13 +226,19 @@ class Plan:
         except Exception as error:
             if self.wrote(sum([entry.fixed for entry in self.entries[:done]])):
                 raise                           # in an optimizer's step, or after one, as eagerly
-            raise Undone(error) from error
+            raise self.undone(error) from error
         finally:
             unhush(token)
 
     def wrote(self, count: int) -> bool:
         """Did the first entries with an effect, so many, write what cannot be undone?"""
-        return count > 0 and (self.turn is None or any(self.turn.final[:count]))
+        return any(self.turn.final[:count]) if self.turn is not None else not all(self.drawn[:count])
+
+    def undone(self, error: Exception) -> Undone:
+        """Nothing was written, and nothing drawn."""
+        if self.mark is not None:
+            default_generator._back(self.mark)
+        return Undone(error)
 
     def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
         graph = self.graph

@@ -14,6 +14,7 @@ import enum
 import functools
 import math
 import operator
+import re
 import reprlib
 import sys
 import types
@@ -54,7 +55,7 @@ SAFE: Final = {*[getattr(builtins, name) for name in """
     RuntimeError StopIteration TypeError ValueError ZeroDivisionError BaseException hash
 """.split()], *[x for x in (*vars(math).values(), *vars(operator).values()) if callable(x)], functools.partial, functools.reduce,
                collections.OrderedDict, collections.defaultdict, collections.deque, tuple.__new__} - {
-                   operator.attrgetter, operator.methodcaller}
+                   operator.attrgetter, operator.methodcaller, operator.mod, operator.imod}
 # Functions of ours that the dispatch point does not hear of, and what a call may do with them.
 UNHEARD: Final = set("""
     clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
@@ -63,8 +64,9 @@ UNHEARD: Final = set("""
 SCOPES: Final = (autograd.no_grad, autograd.enable_grad)
 CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
 WRITES: Final = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
-OPCODES: Final = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
-           "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
+OPCODES: Final = {
+    "STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports", "IMPORT_STAR": "imports",
+    "MATCH_CLASS": "matches a class pattern", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
 # Of modules and optimizers: what a call looks at to find hooks
 HOOKS: Final = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 STEP_HOOKS: Final = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
@@ -76,6 +78,7 @@ ASKED: Final = set("""
     __copy__ __deepcopy__ __dir__ __fspath__ __getnewargs__ __getnewargs_ex__ __getstate__ __setstate__ __reduce__ __reduce_ex__
     __replace__ __sizeof__ __init_subclass__ __class_getitem__ __set_name__ __subclasshook__
     __repr__ __str__ __format__ __setattr__ __delattr__""".split())
+HIDDEN: Final = {"__getattribute__", "__globals__", "__code__", "__closure__", "_is_view", "_base", "format_map"}
 WORDED: Final = ("__repr__", "__str__", "__format__")
 ASKS: Final = {"FORMAT_VALUE": WORDED, "FORMAT_SIMPLE": WORDED, "FORMAT_WITH_SPEC": WORDED, "CONVERT_VALUE": WORDED,
                "STORE_ATTR": ("__setattr__",), "DELETE_ATTR": ("__delattr__",)}
@@ -270,6 +273,7 @@ class Reach:
         elif is_space(kind):                    # all of it: words, == and `in` read what no name tells of
             self.note("table", vars(x), tuple(vars(x)), tuple(vars(x).values()), path)
             self.objects.append((x, path))
+            self.todo.extend([(y, (path, "{}.{}", name)) for name, y in vars(x).items() if not isinstance(y, NAMED_ALONE)])
         elif all([written(k) or k in VALUES for k in kind.__mro__[:-1]]):
             self.note("type", x, None, kind, path)
             self.todo.append((kind, kind.__name__))
@@ -293,6 +297,8 @@ class Reach:
             self.note("empty", values_at(x, empty, MISSING), empty, None, path)
         if not text and any(type(key) is not str and isinstance(key, TensorBase) for key in keys):
             raise Refused(f"{spelled(path)} is a dict of tensors")
+        if not text:
+            self.todo.extend([(key, (path, "a key of {}", "")) for key in keys if type(key) not in PASSED])
         for i in range(0, len(rest), 2):
             self.todo.append((rest[i + 1], (path, "{}[{!r}]", rest[i])))
 
@@ -340,7 +346,10 @@ class Reach:
             for i, attribute in enumerate(attributes):
                 if not isinstance(value, types.ModuleType) or not there(value, attribute):
                     self.names.update(attributes[i:])
-                    if "format" in attributes:
+                    hidden = HIDDEN.intersection(attributes[i:])
+                    if hidden:
+                        raise Refused(f"{spelled(path)} asks for {min(hidden)}")
+                    if "format" in attributes or "__mod__" in attributes:
                         self.names.update(WORDED)
                     break
                 path = f"{value.__name__}.{attribute}"
@@ -392,11 +401,14 @@ class Reach:
             return
         if not cls.__flags__ & HEAP or any(isinstance(y, OF_C[:2]) and y.__objclass__ is cls for y in vars(cls).values()):
             raise Refused(f"{spelled(path)} is a class of C")
+        if "__getattribute__" in vars(cls):
+            raise Refused(f"{spelled(path)} has its own __getattribute__")
         self.objects.append((cls, path))
-        if type(cls) is not type:
+        if type(cls) is not type and type(cls).__module__ not in ("abc", "enum", "typing"):
             self.todo.append((type(cls), type(cls).__name__))
         for base in cls.__mro__[1:-1]:
-            self.kind(base)
+            if base.__module__ not in ("abc", "typing"):
+                self.kind(base)
 
     def attributes(self, x: Any, path: Any) -> None:
         """What some code may ask of a module, a class or an instance."""
@@ -512,6 +524,7 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
     return name in vars(module)
 
 
+NAMED_ALONE: Final = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)     # whose words are their names
 GETTER: Final = type(vars(collections.namedtuple("GETTER", "x"))["x"])      # of a named tuple's elements
 BY_KIND: Final[list[tuple[str, tuple[type, ...]]]] = [
     ("array", (np.ndarray,)), ("group", (tuple, frozenset)), ("numbered", (set,)), ("listed", (list, collections.deque)),
@@ -561,6 +574,8 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
                 chains["", "", (text,)] = None
         for special in WORDED if op == "BINARY_OP" and step.argrepr.startswith("%") else ASKS.get(op, ()):
             chains["", "", (special,)] = None
+        if op in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "format" and not plain_template(steps[at - 1]):
+            refused.append(("formats words by a template", line))
         if op in ATTRIBUTES:
             chains["", "", (str(step.argval),)] = None
         elif op in ("STORE_DEREF", "DELETE_DEREF"):
@@ -568,6 +583,11 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
         elif op in OPCODES:
             refused.append((OPCODES[op], line))
     return list(chains), cells, refused
+
+
+def plain_template(step: dis.Instruction) -> bool:
+    """Is it a string that asks for no attributes of what it is filled with?"""
+    return step.opname == "LOAD_CONST" and type(step.argval) is str and not re.search(r"{[^{}]*[.\[]", step.argval)
 
 
 def named_by(steps: list[dis.Instruction], at: int) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase
-from .arguments import leaf
+from .arguments import containers, leaf
 from .book import Tensors
 from .callouts import Answer, Left, Rerun, Turn
 from .guards import facts_of
@@ -57,7 +57,10 @@ class Compiled(Wrapper):
             local["skip"] -= 1
             return self.f(*args, **kwargs)
         inputs: list[TensorBase] = []
-        key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
+        try:
+            key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
+        except RecursionError:
+            return self.refuse(Refused("an argument that contains itself"), args, kwargs)
         whys = []
         for variant in variants:
             why = "it runs" if variant.plan.busy else variant.stale(key, inputs, now)
@@ -107,6 +110,7 @@ class Compiled(Wrapper):
         except Refused as error:
             return self.refuse(error, args, kwargs)
         trace = Trace(before.tensors, self.f, before.reach, self.local.strays < STRAYS)
+        trace.given = containers((args, kwargs))
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)

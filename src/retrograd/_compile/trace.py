@@ -6,7 +6,7 @@ refuses the call.  The call itself is never disturbed: it runs to its end as it 
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .. import random
 from .._engine.dispatch import engage
@@ -30,6 +30,14 @@ def imaginary(x: Any) -> bool:
     return getattr(array, "dtype", None) is not None and array.dtype.kind == "c"
 
 
+SET_DATA: Final = "Tensor.data.__set__"
+
+
+def nothing_new(name: str, args: Any) -> bool:
+    """Is it the end of `x.data -= y`, which writes x.data before?"""
+    return name == SET_DATA and isinstance(args[1], TensorBase) and args[1].array is args[0].array
+
+
 class Trace(Hooked):
     """Set it up, call the function within `with`, then `finish`."""
 
@@ -39,6 +47,7 @@ class Trace(Hooked):
         """f: the function, where Python is to be skipped;  reach: of it;  looks: may conditions be entries?"""
         super().__init__(tensors, reach)
         self.looks = looks
+        self.given: set[int] = set()            # lists, dicts and dataclasses among the arguments, by identity
         self.code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
         self.told: dict[int, tuple[Any, Value]] = {}    # numbers that f returns, by identity
 
@@ -62,14 +71,21 @@ class Trace(Hooked):
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         name = called(func)
-        if self.off or self.inside is not None or name in FACTS or name == "Tensor.item":
+        try:
+            return self.heard(name, impl, args, kwargs)
+        except Exception as error:              # the function may catch it: the plan would not know
+            self.refuse(f"{name} raises {type(error).__name__}")
+            raise
+
+    def heard(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
+        if self.off or self.inside is not None or name in FACTS or name == "Tensor.item" or nothing_new(name, args):
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not self.off and self.inside is None:
                 try:
                     kind: Any = type(out)       # compiled code makes another object of what it knows to be a float
                     if kind is float and name == "Tensor.item" and self.code is not None and goes_out(self.code):
                         self.tell(args[0], out)
-                    else:
+                    elif name != SET_DATA:
                         judge(self, name, impl, args, kwargs, out)
                 except Refused as error:
                     self.refuse(error)
@@ -291,6 +307,8 @@ class Trace(Hooked):
                     self.graph.settle(self)
         except Refused as error:
             self.refuse(error)
+        except RecursionError:
+            self.refuse("a result that contains itself")
 
     def finish(self, result: Any) -> Outputs:
         """Call it after the function returned `result`, outside `with`; Refused where the call cannot be replayed."""
@@ -299,6 +317,9 @@ class Trace(Hooked):
         if self.heeds:
             self.settled_hooks()
         self.flush()
+        if any([grad_of(t) is not None and grad_of(t) is self.first[self.place(kind, i)] for kind, i, t in self.tensors.all()
+                if (kind, i) in self.early]):
+            raise Refused("a .grad that is put away and put back")
         outputs = Outputs(self, result)
         roots = [id(root(t.array)) for _, _, t in self.tensors.all()]
         for value in self.escaping(outputs):

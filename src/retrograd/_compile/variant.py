@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._engine.tensor import TensorBase
+from .._tensor import Tensor
 from .arguments import leaf, objects_in
 from .book import Tensors
 from .effects import edits_of, grad_of
@@ -31,6 +32,7 @@ class Variant:
         self.used = 0
         self.left = 0                           # how often hooks did something else
         self.held = {id(t) for t in plan.tensors.held}
+        self.own = {name for name in reach.names if not hasattr(Tensor, name)}      # attributes that tensors may be given
         alone = key == (((tuple, *["tensor"] * len(facts))), None)
         self.count = len(facts) if alone else -1
 
@@ -56,6 +58,8 @@ class Variant:
                 return "an argument is another one"
             if id(t) in self.held:
                 return "an argument is a tensor that the function reaches by itself"
+            if self.own and not self.own.isdisjoint(vars(t)):
+                return "an argument has attributes of its own"
         found = self.watch.changed()
         if not found and inputs and self.plan.writes and not self.apart(inputs):
             return "an argument shares memory with what the function writes"

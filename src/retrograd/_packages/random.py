@@ -31,6 +31,7 @@ Shape = tuple[int, ...]
 
 UNSEEDED: Final = 67280421310721                # PyTorch's default_rng_seed_val
 WORDS: Final = 624                              # of the generator's state
+STATE_BYTES: Final = 4 * WORDS + 4              # words and the place among them, as NumPy's MT19937 has them
 # PyTorch's CPUGeneratorImplState: words left before the next 624 are made, which is next, the words, half a pair of normals
 _STATE: Final = np.dtype([
     ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("state", "<u8", WORDS), ("x", "<f8"), ("spare", "<f8"),
@@ -118,6 +119,25 @@ class Generator:
             self._stream().state = {"bit_generator": "MT19937", "state": {
                 "key": key.astype(np.uint32), "pos": WORDS if left == 1 else at}}
         return self
+
+    def _mark(self) -> Any:
+        """Where the stream stands, for `_back`: a twentieth of get_state's time, as nothing is unpacked."""
+        with self._lock:
+            bits = self._bits
+            if bits is None:
+                return self._seed, None, None
+            from ctypes import string_at
+            return self._seed, self._spare, string_at(bits.ctypes.state_address, STATE_BYTES)
+
+    def _back(self, mark: Any) -> None:
+        """Go on where the stream stood at `_mark`."""
+        with self._lock:
+            self._seed, self._spare, words = mark
+            if words is None:
+                self._bits = None
+                return
+            from ctypes import memmove
+            memmove(self._stream().ctypes.state_address, words, STATE_BYTES)
 
     def clone_state(self) -> Generator:
         """A second generator that goes on from the same place."""
