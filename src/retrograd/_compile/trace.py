@@ -346,6 +346,8 @@ class Trace(Hooked):
     def escaping(self, outputs: Outputs) -> list[Value]:
         """What users get hold of."""
         grads = [e.args[1] for e in self.entries if e.fn is set_grad]
+        if len({id(v) for v in grads}) < len(grads):
+            raise Refused("one tensor is the .grad of several")
         found: list[Value] = []
         for value in [*grads, *outputs.values]:
             if value.array is None:
