@@ -12,6 +12,7 @@ from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .reach import written
 
+DEEP: Final = 100       # what is nested deeper contains itself
 PLAIN: Final = (int, float, bool, str, type(None), complex, bytes)
 
 
@@ -30,8 +31,10 @@ class Same:
         return id(self.x)
 
 
-def leaf(x: Any, inputs: list[TensorBase]) -> Any:
-    """What of an argument must be the same at each call; its tensors go to `inputs`."""
+def leaf(x: Any, inputs: list[TensorBase], depth: int = 0) -> Any:
+    """What of an argument must be the same at each call; its tensors go to `inputs`.  RecursionError for what contains itself"""
+    if depth > DEEP:
+        raise RecursionError
     if isinstance(x, TensorBase):
         for i, t in enumerate(inputs):
             if t is x:
@@ -42,18 +45,18 @@ def leaf(x: Any, inputs: list[TensorBase]) -> Any:
     if kind in PLAIN:
         return (kind, repr(x) if kind is float or kind is complex else x)
     if kind in (tuple, list):
-        return (kind, *[leaf(y, inputs) for y in x])
+        return (kind, *[leaf(y, inputs, depth + 1) for y in x])
     if kind is dict or kind is OrderedDict:
-        keys = tuple(x) if all([type(key) is str for key in x]) else tuple([leaf(key, inputs) for key in x])
-        return (kind, keys, *[leaf(y, inputs) for y in x.values()])
+        keys = tuple(x) if all([type(key) is str for key in x]) else tuple([leaf(key, inputs, depth + 1) for key in x])
+        return (kind, keys, *[leaf(y, inputs, depth + 1) for y in x.values()])
     if isinstance(x, (dtypes.dtype, dtypes.device)) or kind is range:
         return x
     if isinstance(x, np.generic) and not x.dtype.hasobject:
         return (kind, x.tobytes())
     if is_record(kind):
-        return (Same(kind), *[leaf(y, inputs) for y in x])
+        return (Same(kind), *[leaf(y, inputs, depth + 1) for y in x])
     if is_data(kind):
-        return (Same(kind), tuple(vars(x)), *[leaf(y, inputs) for y in vars(x).values()])
+        return (Same(kind), tuple(vars(x)), *[leaf(y, inputs, depth + 1) for y in vars(x).values()])
     return Same(x)
 
 
