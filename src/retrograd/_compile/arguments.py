@@ -11,6 +11,7 @@ import numpy as np
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .reach import written
+from .values import Refused
 
 DEEP: Final = 100       # what is nested deeper contains itself
 PLAIN: Final = (int, float, bool, str, type(None), complex, bytes)
@@ -32,9 +33,9 @@ class Same:
 
 
 def leaf(x: Any, inputs: list[TensorBase], depth: int = 0) -> Any:
-    """What of an argument must be the same at each call; its tensors go to `inputs`.  RecursionError for what contains itself"""
+    """What of an argument must be the same at each call; its tensors go to `inputs`."""
     if depth > DEEP:
-        raise RecursionError
+        raise Refused("an argument that contains itself")
     if isinstance(x, TensorBase):
         for i, t in enumerate(inputs):
             if t is x:
@@ -49,8 +50,10 @@ def leaf(x: Any, inputs: list[TensorBase], depth: int = 0) -> Any:
     if kind is dict or kind is OrderedDict:
         keys = tuple(x) if all([type(key) is str for key in x]) else tuple([leaf(key, inputs, depth + 1) for key in x])
         return (kind, keys, *[leaf(y, inputs, depth + 1) for y in x.values()])
-    if isinstance(x, (dtypes.dtype, dtypes.device)) or kind is range:
+    if isinstance(x, (dtypes.dtype, dtypes.device)):
         return x
+    if kind is range:
+        return (kind, x.start, x.stop, x.step)
     if isinstance(x, np.generic) and not x.dtype.hasobject:
         return (kind, x.tobytes())
     if is_record(kind):

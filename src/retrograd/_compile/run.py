@@ -59,8 +59,8 @@ class Compiled(Wrapper):
         inputs: list[TensorBase] = []
         try:
             key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
-        except RecursionError:
-            return self.refuse(Refused("an argument that contains itself"), args, kwargs)
+        except Refused as error:
+            return self.refuse(error, args, kwargs)
         whys = []
         for variant in variants:
             why = "it runs" if variant.plan.busy else variant.stale(key, inputs, now)
