@@ -4,6 +4,7 @@ Written by `make generate`.
 """
 from retrograd._packages.random import (
     Generator as Generator,
+    STATE_BYTES as STATE_BYTES,
     Shape as Shape,
     UNSEEDED as UNSEEDED,
     WORDS as WORDS,
