@@ -425,41 +425,59 @@ static void program_dealloc(PyObject *self) {
 LOOPS(float, floats)
 LOOPS(double, doubles)
 
-static void blocks(const Step *s, char **base, npy_intp size) {
+/* An operation of a run: where its operands are, and how far they move from block to block. */
+typedef struct {
+    const Micro *m;
+    int one_a, one_b;
+    char *a, *b, *c, *y;
+    npy_intp da, db, dc, dy;
+} Ready;
+
+static char *ready(const Step *s, int operand, char **base, npy_intp bytes, npy_intp *moves) {
+    if (operand < 0) return NULL;
+    const int kind = s->operands[operand].kind;
+    *moves = kind == ARRAY_OF || kind == OUT ? bytes : 0;
+    return base[operand];
+}
+
+static void blocks(const Step *s, char **base, npy_intp size, Ready *ops) {
+    const npy_intp bytes = BLOCK * size, count = s->op_count;
+    const int single = s->type == NPY_FLOAT;
+    for (npy_intp i = 0; i < count; i++) {
+        Ready *r = &ops[i];
+        const Micro *m = &s->ops[i];
+        *r = (Ready){.m = m, .one_a = is_one(&s->operands[m->a]), .one_b = m->b >= 0 && is_one(&s->operands[m->b])};
+        r->a = ready(s, m->a, base, bytes, &r->da), r->b = ready(s, m->b, base, bytes, &r->db);
+        r->c = ready(s, m->c, base, bytes, &r->dc), r->y = ready(s, m->y, base, bytes, &r->dy);
+    }
     for (npy_intp from = 0; from < s->n; from += BLOCK) {
         const npy_intp n = s->n - from < BLOCK ? s->n - from : BLOCK;
-        for (npy_intp i = 0; i < s->op_count; i++) {
-            const Micro *m = &s->ops[i];
-            const Operand *oa = &s->operands[m->a], *ob = m->b < 0 ? oa : &s->operands[m->b], *oy = &s->operands[m->y];
-            char *a = base[m->a], *b = m->b < 0 ? NULL : base[m->b], *y = base[m->y];
-            if (oa->kind == ARRAY_OF || oa->kind == OUT) a += from * size;
-            if (b != NULL && (ob->kind == ARRAY_OF || ob->kind == OUT)) b += from * size;
-            if (oy->kind == OUT) y += from * size;
-            switch (m->op) {
+        for (npy_intp i = 0; i < count; i++) {
+            Ready *r = &ops[i];
+            char *a = r->a, *b = r->b, *y = r->y;
+            switch (r->m->op) {
             case ADD: case SUB: case MUL: case DIV:
-                if (s->type == NPY_FLOAT) floats_arithmetic(m->op, (float *)a, is_one(oa), (float *)b, is_one(ob), (float *)y, n);
-                else doubles_arithmetic(m->op, (double *)a, is_one(oa), (double *)b, is_one(ob), (double *)y, n);
+                if (single) floats_arithmetic(r->m->op, (float *)a, r->one_a, (float *)b, r->one_b, (float *)y, n);
+                else doubles_arithmetic(r->m->op, (double *)a, r->one_a, (double *)b, r->one_b, (double *)y, n);
                 break;
             case UFUNC: {
                 char *data[2] = {a, y};
-                npy_intp count = n, steps[2] = {size, size};
-                m->loop(data, &count, steps, m->data);
+                npy_intp steps[2] = {size, size}, many = n;
+                r->m->loop(data, &many, steps, r->m->data);
                 break;
             }
-            case MUL_ADD: case ADD_MUL: {
-                const int kind = s->operands[m->c].kind;
-                char *c = base[m->c] + (kind == ARRAY_OF || kind == OUT ? from * size : 0);
-                if (s->type == NPY_FLOAT) floats_three(m->op, (float *)a, (float *)b, (float *)c, (float *)y, n);
-                else doubles_three(m->op, (double *)a, (double *)b, (double *)c, (double *)y, n);
+            case MUL_ADD: case ADD_MUL:
+                if (single) floats_three(r->m->op, (float *)a, (float *)b, (float *)r->c, (float *)y, n);
+                else doubles_three(r->m->op, (double *)a, (double *)b, (double *)r->c, (double *)y, n);
                 break;
-            }
-            case RELU: case SIGMOID: m->one(a, y, n); break;
+            case RELU: case SIGMOID: r->m->one(a, y, n); break;
             case FILL:
-                if (s->type == NPY_FLOAT) floats_fill((float *)a, (float *)y, n);
+                if (single) floats_fill((float *)a, (float *)y, n);
                 else doubles_fill((double *)a, (double *)y, n);
                 break;
-            default: m->two(a, b, y, n);
+            default: r->m->two(a, b, y, n);
             }
+            r->a += r->da, r->b += r->db, r->c += r->dc, r->y += r->dy;
         }
     }
 }
@@ -533,6 +551,7 @@ static int run_blocks(const Step *s, PyObject **slots) {
     const npy_intp width = s->n < BLOCK ? (s->n + 15) / 16 * 16 : BLOCK;
     char *few[64], here[8192 + 64], **base = few, *room = here;
     char *made = NULL, **bases = NULL;
+    Ready some[64], *ops = some;
     int fine = 1;
     if (s->operand_count > 64) {
         bases = base = PyMem_Malloc(times(s->operand_count, sizeof(char *)));
@@ -563,7 +582,9 @@ static int run_blocks(const Step *s, PyObject **slots) {
             if (fine) base[i] = DATA(x);
         }
     }
-    if (fine) WITHOUT_GIL(s->n * s->op_count, blocks(s, base, size));
+    if (fine && s->op_count > 64 && (ops = PyMem_Malloc(times(s->op_count, sizeof(Ready)))) == NULL) fine = PyErr_NoMemory() != NULL;
+    if (fine) WITHOUT_GIL(s->n * s->op_count, blocks(s, base, size, ops));
+    if (ops != some) PyMem_Free(ops);
     PyMem_Free(made);
     PyMem_Free(bases);
     return fine;
