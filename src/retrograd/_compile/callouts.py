@@ -373,6 +373,28 @@ class OnModule(CallOut):
         return fired(of, self.enters, given, False)
 
 
+def waits(call: Any, enters: bool, shown: Any) -> bool:
+    """Does the pass come to the end of a module whose hooks all wait for the gradients of its inputs?"""
+    return not enters and not call.pre and call.entered and all([t is not None for t in shown])
+
+
+class Waiting:
+    """Where `waits`: (call, gradients that its hooks will be shown)."""
+
+    def __init__(self, likes: list[Any], consts: list[int]) -> None:
+        """likes: as of OnModule;  consts: which gradients are the plan's own"""
+        self.likes, self.consts = likes, consts
+
+    def __call__(self, call: Any, *arrays: Any) -> None:
+        given = list(arrays)
+        for i, like in enumerate(self.likes):
+            if like is not None:
+                given[i] = np.zeros(like[0], like[1])
+        for i in self.consts:
+            given[i] = given[i].copy("K")
+        call.before(tuple([wrap(x) for x in given]))
+
+
 class OnStep(CallOut):
     """Calls hooks around an optimizer's step, whose arguments they leave as they are."""
 
@@ -630,6 +652,12 @@ class Rerun:
         f = call.after if enters else call.before
         if enters and call.seen is None:
             return None
+        if waits(call, enters, shown):
+            modes.outs = None
+            try:
+                return f(shown)
+            finally:
+                modes.outs = self
         gs: list[Any] = [None] * len(shown)
         if not self.taken(ON_MODULE, gs):
             return f(shown)
@@ -692,7 +720,8 @@ def handed_on(hooks: NodeHooks, to: Node, t: Any) -> None:
 
 def final(entry: Entry) -> bool:
     """Does it write what cannot be undone?"""
-    return not isinstance(entry.fn, (CallOut, Kept, Outright, Store, Whole)) and entry.fn not in (set_grad, no_grad, store_grad)
+    undone = (CallOut, Kept, Outright, Store, Waiting, Whole)
+    return not isinstance(entry.fn, undone) and entry.fn not in (set_grad, no_grad, store_grad)
 
 
 def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -> None:

@@ -26,8 +26,10 @@ from .callouts import (
     OnModule,
     OnNode,
     OnStep,
+    Waiting,
     edited,
     hooks_on,
+    waits,
 )
 from .effects import grad_of
 from .passes import Frame, Passes
@@ -329,6 +331,11 @@ class Hooked(Passes):
         places = range(len(shown))
         given = [frame.gs[i] if i < len(frame.gs) else None for i in places]
         likes = [None if g is not None or t is None else (t.array.shape, t.array.dtype) for g, t in zip(given, shown)]
+        if waits(call, enters, shown):
+            consts = [i for i, g in enumerate(given) if g is not None and g.kind == "const"]
+            self.add(Entry("a module's end", Waiting(likes, consts), [call, *given], [], "", True, self.line_of(frame.task)))
+            frame.sent = given
+            return self.aside(f, shown)
         result: list[Any] = [None]
 
         def fire() -> list[Any]:
