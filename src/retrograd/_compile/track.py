@@ -261,6 +261,7 @@ class Recording:
         self.edits: list[int] = []
         self.promised: dict[int, Any] = {}     # slot -> the tensor that the promise stands for
         self.grads: list[tuple[int, Any]] = []
+        self.wished = False                     # is a promise a leaf?
         self.blame = ""                         # the function that no plan can hold
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any, into: Any = None) -> Any:
@@ -308,6 +309,9 @@ class Recording:
                     made = self.slots[result[1]]
                     if result[1] in self.promised:
                         fill(made, out)
+                        if name == WISH:        # what is computed from here on leads to the user's leaf
+                            self.promised[result[1]] = made
+                            self.wished = True
                 else:
                     made = self.promise(out, into[0] if into else None)
                     result = (PROMISE, self.by_id[id(made)])
@@ -385,7 +389,7 @@ class Recording:
             raise Refused(trace.reason)
         if self.spare and self.small():
             return Plain(self.calls)
-        kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
+        kept = [k for k, t in self.promised.items() if sys.getrefcount(slots[k]) > 2 + 2 * (t is slots[k])]
         made = tuple([slots[k] for k in kept])
         had = modes.observer                    # somebody may be about to listen
         modes.observer = trace
@@ -396,6 +400,9 @@ class Recording:
             modes.observer = had
             tell(None)
         if trace.graph is not None:
+            if self.wished:
+                self.blame = WISH
+                raise Refused("a graph that leads to a result of which requires_grad_() was called")
             nested(trace.graph.outs)
         outputs = trace.finish(made)
         made_edits = trace.edits()

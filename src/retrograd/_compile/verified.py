@@ -29,6 +29,7 @@ from .wrapper import Wrapper
 
 TRIALS = 8              # calls of either kind that are timed
 WORTH = 0.97            # of eager's time
+ODD = 50                # calls that were not compared to their end
 ONCE: set[Any] = set()  # functions of AT_ONCE that were met
 
 
@@ -127,7 +128,8 @@ class Runner:
                 name.endswith("detach") and self.ours(args[0])):
             return self.alone(impl, args, kwargs)
         planned = name not in self.apart and plannable(name, args, kwargs) and (
-            self.own_pass(args) if name in PASSES or name == GRAD else name != WISH or self.knows(args[:1]))
+            name == GRAD and self.own_pass(args) or name in PASSES and self.own_pass(args) and not self.wished()
+            or name not in PASSES and name != GRAD and (name != WISH or self.knows(args[:1])))
         if type(self.piece) is Plain:
             if self.matcher.at < len(self.piece.calls):
                 self.unlike()
@@ -200,6 +202,11 @@ class Runner:
             held = self.matcher.held()
             met = [held[k] for k in self.piece.outside]
         return all(t is None or GET["fn"](t) is None for t in met)
+
+    def wished(self) -> bool:
+        """Was a promise made a leaf in this piece?  Its .grad is nothing that a plan gives."""
+        calls = self.recording.calls if self.recording is not None else self.piece.calls[:self.matcher.at]
+        return any([called(call[0]) == WISH for call in calls])
 
     def other(self) -> Piece | None:
         """Another piece that begins with the same calls and has one more."""
@@ -389,7 +396,7 @@ class Verified(Wrapper):
                     stance.records(self.f)
                 return self.f(*args, **kwargs)
             runner = local["runner"] = Runner(self)
-            local.update(skip=0, refused=0, given_up=False, eager=[], fast=[])
+            local.update(skip=0, refused=0, given_up=False, eager=[], fast=[], odd=0)
         it = runner.it
         if local["given_up"] or it.listener is not None or it.task is not None or it.functions or it.inference or it.busy or (
                 modes.observer is not None or modes.clerk is not None or modes.anomaly) or it.pack_hooks:
@@ -410,6 +417,11 @@ class Verified(Wrapper):
         spent = time.perf_counter() - start
         if runner is None or runner.clean:
             kept.append(spent)
+        else:
+            local["odd"] += 1
+            if local["odd"] > ODD and not self.always and all([type(p) is Plain for p in self.pieces(runner)]):
+                local["given_up"] = True
+                self.reasons.append("what could be planned are single calls on small arrays: it runs eagerly from here on")
         if len(local["fast"]) >= TRIALS <= len(local["eager"]):
             fast, eager = min(local["fast"]), min(local["eager"])
             if fast > WORTH * eager and not self.always:
@@ -438,19 +450,25 @@ class Verified(Wrapper):
             warnings.warn(f"torch.compile: {self.name} has {self.limit} plans and none fits: it runs eagerly from here on",
                           UserWarning, stacklevel=2)
 
+    def pieces(self, runner: Runner) -> list[Any]:
+        found: list[Any] = []
+        todo = list(runner.first)
+        while todo:
+            piece = todo.pop(0)
+            found.append(piece)
+            todo.extend(piece.next)
+        return found
+
     def explain(self) -> str:
         """The plans, and why calls ran eagerly."""
         local = self.local.__dict__
         runner: Runner | None = local.get("runner")
-        pieces, todo = [], list(runner.first) if runner is not None else []
-        while todo:
-            piece = todo.pop(0)
-            pieces.append(piece)
-            todo.extend(piece.next)
+        pieces = [] if runner is None else self.pieces(runner)
         lines = [f"{self.name}: {len(pieces)} plan{'s' * (len(pieces) != 1)}"]
         for i, piece in enumerate(pieces):
             if type(piece) is Plain:
-                lines.append(f"plan {i}: {len(piece.calls)} small calls, made as they come")
+                many = f"{len(piece.calls)} call{'s' * (len(piece.calls) != 1)}"
+                lines.append(f"plan {i}: {many} on small arrays, made as they come")
                 continue
             lines.append(f"plan {i}: {len(piece.calls)} calls, computed {piece.used} times, {piece.plan.summary()}")
             lines.extend("  " + line for line in piece.plan.lines())
