@@ -201,3 +201,15 @@ print("plan 0: replayed" in str(step.explain()), "eager:" in str(step.explain())
     done = subprocess.run([sys.executable, "-m", "retrograd", "run", str(program)], capture_output=True, encoding="utf-8",
                           check=False)
     assert (done.stderr, done.stdout) == ("", "True False\n")
+
+
+def test_a_number_that_is_another_one_at_each_call_is_told_and_a_tensor_is_replayed() -> None:
+    fast, x = torch.compile(lambda x, by: x * by, options={"python": "skip"}), torch.ones(3)
+    with pytest.warns(UserWarning, match=r"runs eagerly from here on: no plan fitted in 100 calls \(other arguments\)"):
+        for i in range(110):
+            assert torch.equal(fast(x, float(i)), x * float(i))
+    assert "give a number that changes as a tensor" in fast.explain()
+    again = torch.compile(lambda x, by: x * by, options={"python": "skip"})
+    for i in range(110):
+        assert torch.equal(again(x, torch.tensor(float(i))), x * float(i))
+    assert again.local.variants[0].used > 100

@@ -21,7 +21,7 @@ from .wrapper import Wrapper
 from .writes import Everything, same_array, written
 
 LIMIT = 8               # plans of one function
-MET = 100               # situations that came once and are remembered
+MET = 100               # situations that came once and are remembered; of a function whose plans fit in none of so many, no more
 STRAYS = 3              # after so many plans whose conditions changed too often, none with conditions is recorded
 MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
 
@@ -46,7 +46,7 @@ class Compiled(Wrapper):
         """Find the plan for this call, or record one, or run eagerly."""
         local = self.local.__dict__
         if "variants" not in local:
-            local.update(variants=[], last=None, given_up=0, refused=0, skip=0, met=[], strays=0)
+            local.update(variants=[], last=None, given_up=0, refused=0, skip=0, met=[], odd=0, strays=0)
         variants: list[Variant] = local["variants"]
         if local["given_up"] or stance.eager():
             return self.f(*args, **kwargs)
@@ -74,21 +74,25 @@ class Compiled(Wrapper):
             situation = (key, [facts_of(t) for t in inputs], set(whys) - {OTHER})
             if situation not in local["met"]:
                 local["met"] = [situation, *local["met"][:MET]]
+                local["odd"] += 1
+                if local["odd"] > MET and not any([v.used for v in variants]):
+                    self.give_up(f"no plan fitted in {MET} calls ({whys[-1]}); give a number that changes as a tensor")
                 return self.f(*args, **kwargs)
         if len(variants) >= self.limit:         # hooks come and go
             variants[:] = [v for v in variants if v.plan.turn is None or v.plan.turn.registered == modes.registered]
         if len(variants) >= self.limit:
-            local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
-            self.reasons.append(f"more than {self.limit} plans; the last differs by: {why}")
-            warnings.warn(
-                f"torch.compile: {self.name} has {self.limit} plans and none fits ({why}): it runs eagerly from here on",
-                UserWarning, stacklevel=3)
+            self.give_up(f"it has {self.limit} plans and none fits ({why})")
             return self.f(*args, **kwargs)
         if local["skip"]:
             local["skip"] -= 1
             return self.f(*args, **kwargs)
         return self.record(variants, key, inputs, now, args, kwargs)
+
+    def give_up(self, why: str) -> None:
+        self.local.__dict__.update(given_up=1, last=None)
+        self.reasons.append(why)
+        warnings.warn(f"torch.compile: {self.name} runs eagerly from here on: {why}", UserWarning, stacklevel=4)
 
     def refuse(self, error: Refused, args: Any, kwargs: Any) -> Any:
         self.note(error)
