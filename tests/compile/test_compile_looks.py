@@ -288,7 +288,7 @@ def test_an_error_of_an_operation_leaves_what_it_leaves_eagerly(f: Any) -> None:
                 seen.append((type(error).__name__, str(error).split("(")[0]))
             seen += [x, x._version, torch.rand(1), *[b.clone() for b in NORMED.buffers()], w.grad is None or w.grad.clone()]
         found.append(seen)
-    assert same(*found) and "LinAlgError" in str(found[0]) and replays(call) + len(call.reasons) > 4, call.explain()
+    assert same(*found) and "LinAlgError" in str(found[0]) and replays(call) > 4, call.explain()
 
 
 def test_gradients_that_are_put_away_are_put_back() -> None:

@@ -424,3 +424,19 @@ def test_draws_refuse_parameters_out_of_range() -> None:
 def test_everything_of_the_module_is_what_pytorch_has() -> None:
     oracle = pytest.importorskip("torch")
     assert set(torch.random.__all__) == set(oracle.random.__all__)
+
+
+@pytest.mark.parametrize("before", [0, 1, 700])
+def test_a_generator_goes_back_to_a_mark(before: int) -> None:
+    g = torch.Generator().manual_seed(5)
+    if before:
+        torch.rand(before, generator=g), torch.randn(1, generator=g)    # the second leaves half a pair of normals
+    mark, state = g._mark(), g.clone_state()
+    want = [torch.randn(3, generator=g), torch.rand(2000, generator=g), torch.randn(1, generator=g)]
+    g.manual_seed(6)
+    torch.rand(5, generator=g)
+    for _ in range(2):
+        g._back(mark)
+        assert g.initial_seed() == 5 and torch.equal(g.get_state(), state.get_state())
+        got = [torch.randn(3, generator=g), torch.rand(2000, generator=g), torch.randn(1, generator=g)]
+        assert all(map(torch.equal, want, got))

@@ -119,7 +119,6 @@ class Outputs:
             return ("made", (self.seen[id(x)], bool(x.rg), self.node(x)))
         return ("again", self.seen[id(x)])
 
-
     def node(self, x: TensorBase) -> Any:
         """Its number among the results that can still be differentiated; else what makes its grad_fn, or None."""
         for nr, t in enumerate([] if self.graph is None else self.graph.outs):

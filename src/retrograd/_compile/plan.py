@@ -48,6 +48,7 @@ class Plan:
         self.writes = self.turn is not None or any(
             e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.drawn = [isinstance(e.fn, (Kept, Whole)) for e in self.entries if e.fixed]
+        self.draws = any(self.drawn)
         self.mark: Any = None                   # the random numbers to come, where the call draws some
         self.grads = bool(read) or any(v.kind == "grad" for v in self.made)     # are they read?
         self.numbered = False
@@ -158,7 +159,7 @@ class Plan:
         """The arrays of the results; instead: arrays in place of those of inputs."""
         if self.turn is not None:
             self.turn.begin(inputs)
-        elif any(self.drawn):
+        elif self.draws:
             self.mark = default_generator._mark()
         for t in self.clears:
             sink = t.sink

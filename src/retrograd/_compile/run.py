@@ -76,7 +76,8 @@ class Compiled(Wrapper):
                 local["met"] = [situation, *local["met"][:MET]]
                 local["odd"] += 1
                 if local["odd"] > MET and not any([v.used for v in variants]):
-                    self.give_up(f"no plan fitted in {MET} calls ({whys[-1]}); give a number that changes as a tensor")
+                    hint = "; give a number that changes as a tensor" if whys[-1] == OTHER else ""
+                    self.give_up(f"no plan fitted in {MET} calls ({whys[-1]}){hint}")
                 return self.f(*args, **kwargs)
         if len(variants) >= self.limit:         # hooks come and go
             variants[:] = [v for v in variants if v.plan.turn is None or v.plan.turn.registered == modes.registered]

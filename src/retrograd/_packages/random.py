@@ -121,7 +121,7 @@ class Generator:
         return self
 
     def _mark(self) -> Any:
-        """Where the stream stands, for `_back`: a twentieth of get_state's time, as nothing is unpacked."""
+        """Where the stream stands, for `_back`: a thirtieth of get_state's time, as nothing is unpacked."""
         with self._lock:
             bits = self._bits
             if bits is None:
