@@ -78,6 +78,8 @@ def is_data(kind: Any) -> bool:
 def containers(x: Any) -> set[int]:
     """The lists, dicts and dataclasses in arguments, by identity."""
     kind: Any = type(x)
+    if kind in PLAIN or isinstance(x, TensorBase):
+        return set()
     if kind in (tuple, list) or is_record(kind):
         many = x
     elif kind is dict or kind is OrderedDict:

@@ -15,6 +15,7 @@ from .._engine.modes import loud, modes, outside, quiet, settle, state
 from .._engine.node import NONE, Node, NodeHooks, Task
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, fire_after, shared_version, wants_grad, wrap
+from .._functions.autocast import As, is_autocast_cpu_enabled
 from .._rules.identity import fired, spread
 from ..nn.hooks import _global_backward_pre_hooks, after_forward, backward_hooks, before_forward
 from ..optim.optimizer import after_step, before_step
@@ -182,6 +183,7 @@ class CallOut:
         self.needs: set[int] = set()            # versions of tensors that a backward pass reads later as they were before
         self.spares: set[int] = set()           # those that the recorded call edited all the same
         self.dirty = False                      # was something written before it that cannot be undone?
+        self.autocast: Any = As() if is_autocast_cpu_enabled() else None
 
     def where(self) -> str:
         """The hook, and its line."""
@@ -214,7 +216,11 @@ class CallOut:
         found: list[Any] | None = []
         loud(turn.errors)
         try:
-            found = self.fire(of, given)
+            if self.autocast is None:
+                found = self.fire(of, given)
+            else:
+                with self.autocast:
+                    found = self.fire(of, given)
         except Exception as error:
             failed = error
             if isinstance(error, Left):
@@ -721,6 +727,8 @@ def handed_on(hooks: NodeHooks, to: Node, t: Any) -> None:
 def final(entry: Entry) -> bool:
     """Does it write what cannot be undone?"""
     undone = (CallOut, Kept, Outright, Store, Waiting, Whole)
+    if isinstance(entry.fn, Outright) and getattr(entry.fn.f, "__self__", None) is not None:
+        return True                             # which changes its object, too
     return not isinstance(entry.fn, undone) and entry.fn not in (set_grad, no_grad, store_grad)
 
 

@@ -72,11 +72,18 @@ def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -
         raise Refused(f"{name} is not replayed yet")
     if name == "Tensor.data.__get__":
         trace.uncounted.add(id(shared_version(out)))
-    for t in [out] if isinstance(out, TensorBase) else out if isinstance(out, (tuple, list)) else []:
-        if isinstance(t, TensorBase):
-            trace.alive.append(t)
-            if id(t.array) not in trace.values:
-                raise Refused(f"{name} gives what no op made")
+    if isinstance(out, TensorBase):
+        gives(trace, name, out)
+    elif isinstance(out, (tuple, list)):
+        for t in out:
+            if isinstance(t, TensorBase):
+                gives(trace, name, t)
+
+
+def gives(trace: Book, name: str, t: TensorBase) -> None:
+    trace.alive.append(t)
+    if id(t.array) not in trace.values:
+        raise Refused(f"{name} gives what no op made")
 
 
 @functools.lru_cache(maxsize=2000)

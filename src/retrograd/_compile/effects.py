@@ -67,6 +67,35 @@ class Outright:
         return (None if got is None else got.array, *self.arrays())
 
 
+class Live:
+    """f(x, ...), which changes x and numbers of Python's; tensors among the arguments come as arrays."""
+
+    __slots__ = ("args", "f", "kwargs", "x")
+
+    def __init__(self, f: Any, x: Any, args: Any, kwargs: Any) -> None:
+        self.f, self.x, self.args, self.kwargs = f, x, args, kwargs
+
+    def tensors(self) -> list[TensorBase]:
+        return [y for y in (*self.args, *self.kwargs.values()) if isinstance(y, TensorBase)]
+
+    def __call__(self, *arrays: Any) -> None:
+        given = iter(arrays)
+        args = [wrap(next(given)) if isinstance(y, TensorBase) else y for y in self.args]
+        self.f(self.x, *args, **{k: wrap(next(given)) if isinstance(y, TensorBase) else y for k, y in self.kwargs.items()})
+
+
+class Number:
+    """A number that x has now, as an array."""
+
+    __slots__ = ("name", "x")
+
+    def __init__(self, x: Any, name: str) -> None:
+        self.x, self.name = x, name
+
+    def __call__(self) -> Any:
+        return np.array(getattr(self.x, self.name), np.float32)
+
+
 class Laid:
     """A copy that lies as .grad does."""
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from .._engine.nary import Many, Nary
 from .._engine.node import Node, NodeHooks, Task
 from .._engine.op import Binary, Unary
@@ -113,10 +115,7 @@ class Passes(Book):
                     gs.append(None)
                     continue
                 array = got.array if isinstance(got, TensorBase) else got
-                key = (task.number, id(node), nr)
-                known = self.sums.get(key)
-                if known is not None:
-                    del self.sums[key]
+                known = self.sums.pop((task.number, id(node), nr), None)
                 if known is not None and not task.graph:
                     if known.array is None:
                         known.array = array
@@ -220,6 +219,12 @@ class Passes(Book):
             if edge is not None and task.wants(edge[0]):
                 to.setdefault((id(edge[0]), edge[1]), i)
         begun = {key: i for key, i in to.items() if (task.number, *key) in self.sums}
+        if region.answer is not None:           # what was sent before is part of the sum
+            for key, i in begun.items():
+                had = self.sums[(task.number, *key)].array
+                if had is None:
+                    raise Refused("a gradient that is a sum not recorded")
+                region.answer.sent[-1][i] = had.copy("K")
         values = [Value("made", region.values[i].shape, region.values[i].dtype) for i in to.values()]
         gs = [self.sums[(task.number, *key)] for key in (*outs, *begun)]
         rules = region.rules
@@ -245,12 +250,15 @@ class Passes(Book):
         """A node of the call ran: what it sent out of it is what the entry gives."""
         for to, nr, array in frame.edges:
             key = (frame.task.number, id(to), nr)
-            if id(to) not in region.nodes and key in region.sent:
+            if id(to) in region.nodes:
+                continue
+            if key in region.sent:
                 value = self.sums[key] = region.sent.pop(key)
                 value.straight = bool(array.flags.c_contiguous)
-                if region.answer is not None:
-                    at = next(i for i, e in enumerate(region.edges) if e is not None and e[0] is to and e[1] == nr)
-                    region.answer.sent[-1][at] = array.copy("K")
+            if region.answer is not None:
+                at = next(i for i, e in enumerate(region.edges) if e is not None and e[0] is to and e[1] == nr)
+                sent: dict[int, Any] = region.answer.sent[-1]
+                sent[at] = np.asarray(sent[at] + array) if at in sent else array.copy("K")
 
     def ran(self, frame: Frame) -> None:
         if self.regions and id(frame.node) in self.regions:

@@ -14,7 +14,7 @@ from .effects import Outright, grad_of, no_grad, store_grad
 from .graph import checked
 from .outputs import Outputs, build
 from .trace import Trace
-from .values import Value
+from .values import Entry, Value
 from .whole import Kept, Whole
 
 ndarray: Final = np.ndarray
@@ -25,6 +25,16 @@ class Undone(Exception):
 
     def __init__(self, why: Exception) -> None:
         self.__cause__ = why                    # compiled code does nothing for `from`
+
+
+def taken(entries: list[Entry]) -> list[Value]:
+    """The values that entries take, each once."""
+    found: dict[int, Value] = {}
+    for entry in entries:
+        for x in entry.args:
+            if isinstance(x, Value):
+                found[id(x)] = x
+    return list(found.values())
 
 
 class Plan:
@@ -40,7 +50,8 @@ class Plan:
         self.entries = alive(trace.entries, self.made)
         self.recorded = len(trace.entries)
         self.busy = False
-        read = {x.index for e in self.entries for x in e.args if isinstance(x, Value) and x.kind == "grad"}
+        takes = taken(self.entries)
+        read = {v.index for v in takes if v.kind == "grad"}
         early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
         self.early = [i for kind, i, place in early if kind == "input" and place not in read]
         self.clears = [self.tensors.held[i] for kind, i, place in early if kind == "held" and place not in read]
@@ -60,10 +71,13 @@ class Plan:
         self.coded = Program is None
         if self.graph is not None:
             self.graph.ready(outputs.values)
-        for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
-            for value in entry.args:
-                if isinstance(value, Value) and value.kind != "const":
-                    value.array = None
+        entries = self.entries
+        if self.graph is not None:
+            entries, takes = entries + self.graph.entries, takes + taken(self.graph.entries)
+        for value in takes:                     # what the recorded call computed goes
+            if value.kind != "const":
+                value.array = None
+        for entry in entries:
             for out in entry.outs:
                 out.array = None
 
@@ -71,7 +85,7 @@ class Plan:
         """Make the program, before the first replay: many plans have none, such as those of first calls, without any .grad."""
         self.coded = True
         given: dict[int, Any] = {}
-        for value in {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}.values():
+        for value in taken(self.entries):
             if value.kind == "held":
                 given[id(value)] = self.tensors.held[value.index].array
             elif value.kind == "tensor" and value.index >= self.inputs:

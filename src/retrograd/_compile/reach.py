@@ -26,6 +26,7 @@ import numpy as np
 from .. import autograd, optim
 from .._engine.anomaly import HOME
 from .._engine.tensor import TensorBase
+from .._functions import autocast as switches
 from .._kernels import Function
 from .._missing import late_names
 from .._tensor import Tensor, dtypes
@@ -62,7 +63,7 @@ UNHEARD: Final = set("""
     is_dynamo_compiling is_scripting is_tracing kl_divergence functional_call
 """.split())
 SCOPES: Final = (autograd.no_grad, autograd.enable_grad)
-CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
+CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly Generator saved_tensors_hooks fork_rng".split())
 WRITES: Final = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES: Final = {
     "STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports", "IMPORT_STAR": "imports",
@@ -94,6 +95,11 @@ OF_C: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.Me
 OPERATORS: Final = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
     add sub mul truediv floordiv mod pow matmul and or xor getitem neg pos abs invert eq ne lt le gt ge""".split()}
 CALLS: Final = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name)])
+
+
+def foreign(names: set[str]) -> set[str]:
+    """Those that no Tensor has, unless it is given them: hasattr words an error for each."""
+    return names.difference(*map(vars, Tensor.__mro__))
 
 
 def spelled(path: Any) -> str:
@@ -142,7 +148,7 @@ def sorted_out(kind: type) -> str:
         if issubclass(kind, bases):
             return sort
     if ours(kind.__module__):
-        return "own"
+        return "live" if hasattr(kind, "_asked") else "own"
     return "other"
 
 
@@ -162,6 +168,7 @@ class Reach:
         self.paths: list[Any] = []
         self.tensors: list[TensorBase] = []
         self.optimizers: list[Any] = []
+        self.live: list[Any] = []               # objects that replays ask and change: schedulers and the like
         self.seen: set[int] = set()
         self.alive: list[Any] = []
         self.called: set[type] = set()          # classes that code may call; of others there are instances only
@@ -182,11 +189,16 @@ class Reach:
         if not self.methods:
             self.methods.update(OPERATORS)
             self.several("attrs", Tensor, CALLS, "Tensor")
-        names, own = self.names - self.methods, vars(Tensor)
-        self.several("attrs", Tensor, tuple([x for x in names if x in own or hasattr(Tensor, x)]), "Tensor")
+        names = self.names - self.methods
+        self.several("attrs", Tensor, tuple(names - foreign(names)), "Tensor")
         self.methods |= names
         if self.optimizers and not self.names.isdisjoint(WRITES):
             raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
+        for x in self.live:
+            own = type(x)._asked.union(type(x)._constant)
+            asked = self.names.intersection([n for n in (*vars(x), *dir(type(x))) if not n.startswith("__")]) - own
+            if asked:
+                raise Refused(f"it may ask a {type(x).__name__} for {min(asked)}")
         if "load_state_dict" in self.names:
             raise Refused("it may load a state dict")
         if "state_dict" in self.names:          # whose hooks are not noted
@@ -264,6 +276,11 @@ class Reach:
             if kind not in OPTIMIZERS:
                 raise Refused(f"{spelled(path)} is a {kind.__name__}")
             self.optimizer(x, path)
+        elif sort == "live":
+            self.note("type", x, None, kind, path)
+            self.several("dicts", x, (*kind._constant, *sorted(kind._asked)), path)
+            self.todo.extend([(vars(x)[name], (path, "{}.{}", name)) for name in kind._constant])
+            self.live.append(x)
         elif sort == "property":
             self.todo.extend([(y, path) for y in (x.fget, x.fset) if y is not None])
         elif sort == "around":
@@ -336,7 +353,8 @@ class Reach:
         self.codes.add((code, id(space)))
         if code.co_flags & 0x200 or code.co_flags & 0x80:
             raise Refused(f"{spelled(path)} is asynchronous")
-        chains, cells, refused = scanned(code)
+        chains, asked, cells, refused = scanned(code)
+        self.asked(asked, path)
         for base, name, attributes in chains:
             value: Any = MISSING
             if base in ("global", "named"):
@@ -345,16 +363,11 @@ class Reach:
                 value = held[name]
             for i, attribute in enumerate(attributes):
                 if not isinstance(value, types.ModuleType) or not there(value, attribute):
-                    self.names.update(attributes[i:])
-                    hidden = HIDDEN.intersection(attributes[i:])
-                    if hidden:
-                        raise Refused(f"{spelled(path)} asks for {min(hidden)}")
-                    if "format" in attributes or "__mod__" in attributes:
-                        self.names.update(WORDED)
+                    self.asked(attributes[i:], path)
                     break
                 path = f"{value.__name__}.{attribute}"
-                found = vars(value)[attribute]
-                self.note("dict", vars(value), attribute, found, path)
+                found = getattr(value, attribute)
+                self.note("dict", vars(value), attribute, vars(value).get(attribute, MISSING), path)
                 if i + 1 == len(attributes) or not isinstance(found, types.ModuleType):
                     self.todo.append((found, path))
                 value = found
@@ -366,6 +379,15 @@ class Reach:
         for const in code.co_consts:
             if isinstance(const, types.CodeType):
                 self.code(const, space, {name: held[name] for name in const.co_freevars if name in held}, path)
+
+    def asked(self, names: tuple[str, ...], path: Any) -> None:
+        """Code asks something for these attributes."""
+        self.names.update(names)
+        hidden = HIDDEN.intersection(names)
+        if hidden:
+            raise Refused(f"{spelled(path)} asks for {min(hidden)}")
+        if "format" in names or "__mod__" in names:
+            self.names.update(WORDED)
 
     def named(self, name: str, space: dict[str, Any], safe: bool, alone: bool) -> Any:
         """A global.  safe: if it is Python's own, whatever it is;  alone: of a module, any attribute may be asked for"""
@@ -396,6 +418,9 @@ class Reach:
         if ours(cls.__module__) or cls in SAFE or cls.__module__ in ("builtins", "typing", "collections.abc"):
             if cls not in SAFE and not ours(cls.__module__):
                 raise Refused(f"it uses {cls.__name__}")
+            if issubclass(cls, switches.Switched):      # what it takes from the thread
+                self.note("dict", switches._thread.dtypes, "cpu", switches._thread.dtypes["cpu"], "autocast's dtype")
+                self.note("attr", switches._thread, "cached", switches._thread.cached, "autocast's cache")
             return
         if is_space(cls):
             return
@@ -426,7 +451,9 @@ class Reach:
             fresh = [name for name in fresh if there(x, name, passing)]
         self.codes.update([(id(x), name) for name in fresh])
         self.several("attrs" if isinstance(x, type) else "dicts", x, tuple(fresh), path)
-        self.todo.extend([(table[name], (path, "{}.{}", name)) for name in fresh if name in table])
+        late = isinstance(x, types.ModuleType)  # some attributes are not in the table
+        self.todo.extend([(getattr(x, name) if late else table[name], (path, "{}.{}", name)) for name in fresh
+                          if late or name in table])
 
     def module(self, x: Any, path: Any) -> None:
         kind = type(x)
@@ -477,7 +504,11 @@ class Reach:
 
     def hooks(self, own: dict[str, Any], names: tuple[str, ...], path: Any) -> None:
         """Are there any?  They are called, whatever they are."""
-        tables = dict(zip(names, values_at(own, names, NOTHING)))
+        found = values_at(own, names, NOTHING)
+        if not any(found):
+            self.note("empty", found, names, None, path)
+            return
+        tables = dict(zip(names, found))
         for kind, there in (("filled", True), ("empty", False)):
             some = {name: table for name, table in tables.items() if bool(table) is there}
             if some:
@@ -520,7 +551,9 @@ def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
             return False                        # it would word an error, which takes long
         found = getattr(module, name, MISSING)
         if found is not MISSING and name not in vars(module) and not passing:
-            raise Refused(f"{module.__name__}.{name} is created anew each time")
+            if getattr(module, name) is not found:
+                raise Refused(f"{module.__name__}.{name} is created anew each time")
+            return True
     return name in vars(module)
 
 
@@ -545,12 +578,13 @@ ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "L
 
 
 @functools.lru_cache(maxsize=1000)
-def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[str, int]]]:
-    """What a code object reads: (global or cell, its name, attributes right behind it); of other values "" and attributes.
+def scanned(code: Any) -> tuple[list[Chain], tuple[str, ...], list[tuple[str, int]], list[tuple[str, int]]]:
+    """What a code object reads: (global or cell, its name, attributes right behind it), and attributes of other values.
 
     Besides, the cells that it sets, and what refuses it; with their lines.
     """
     chains: dict[Chain, None] = {}
+    asked: dict[str, None] = {}
     cells: list[tuple[str, int]] = []
     refused: list[tuple[str, int]] = []
     line = code.co_firstlineno
@@ -571,18 +605,18 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
             text = named_by(steps, at)
             if text is not None:
                 base = "named"
-                chains["", "", (text,)] = None
+                asked[text] = None
         for special in WORDED if op == "BINARY_OP" and step.argrepr.startswith("%") else ASKS.get(op, ()):
-            chains["", "", (special,)] = None
+            asked[special] = None
         if op in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "format" and not plain_template(steps[at - 1]):
             refused.append(("formats words by a template", line))
         if op in ATTRIBUTES:
-            chains["", "", (str(step.argval),)] = None
+            asked[str(step.argval)] = None
         elif op in ("STORE_DEREF", "DELETE_DEREF"):
             cells.append((str(step.argval), line))
         elif op in OPCODES:
             refused.append((OPCODES[op], line))
-    return list(chains), cells, refused
+    return list(chains), tuple(asked), cells, refused
 
 
 def plain_template(step: dis.Instruction) -> bool:

@@ -202,7 +202,7 @@ class Compiled(Wrapper):
     def compare(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
         """Run the plan, put everything back, run eagerly, and compare what each operation gave."""
         plan = variant.plan
-        before = Everything(plan.tensors, inputs, variant.reach.optimizers)
+        before = Everything(plan.tensors, inputs, variant.reach)
         if plan.turn is not None:               # hooks are called once
             return self.compare_hooked(variant, plan.turn, before, inputs, args, kwargs)
         try:
@@ -231,7 +231,7 @@ class Compiled(Wrapper):
                 self.note(trace.reason)
                 return result
             want = written([v.array for v in outputs.values], plan.tensors, inputs)
-            after = Everything(plan.tensors, inputs, variant.reach.optimizers)
+            after = Everything(plan.tensors, inputs, variant.reach)
             before.restore()
             try:
                 got = plan.rehearse(inputs)

@@ -6,21 +6,23 @@ refuses the call.  The call itself is never disturbed: it runs to its end as it 
 """
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from .. import random
 from .._engine.dispatch import engage
 from .._engine.modes import modes
-from .._engine.tensor import TensorBase, wants_grad
+from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
+from .arguments import PLAIN
 from .book import Inside, Tensors
 from .calls import FACTS, QUIET, brief, called, judge
-from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
+from .effects import Live, Number, Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .hooked import Hooked, is_boundary, tell
 from .looks import LOOKS, looked
 from .outputs import Outputs, copied_array
-from .reach import OPTIMIZERS, Reach, goes_out
+from .reach import OPTIMIZERS, STEP_HOOKS, Reach, goes_out
 from .values import Entry, Refused, Value, of_array, root
 from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
 
@@ -266,10 +268,45 @@ class Trace(Hooked):
 
     # -- told by optimizers
 
-    def step(self, optimizer: Any, closure: Any) -> Any:
-        """In place of optimizer._step(closure)."""
+    def reached(self, x: Any) -> None:
+        """An object that replays ask or change: one that was there before the call?"""
+        if self.reach is None or not any([x is y for y in self.reach.live]):
+            raise Refused(f"a {type(x).__name__} that the function does not reach")
+
+    def number(self, x: Any, name: str) -> Any:
+        """x.name as a tensor."""
+        read = Number(x, name)
+        t = wrap(read())
+        if not self.off:
+            try:
+                self.reached(x)
+                self.alive.append(t)
+                self.add(Entry(name, read, [], [of_array(t.array)], "", False, self.line()))
+            except Refused as error:
+                self.refuse(error)
+        return t
+
+    def live(self, f: Any, x: Any, args: Any, kwargs: Any) -> None:
+        """f(x, *args, **kwargs): called as it is at each replay."""
+        if not self.off:
+            try:
+                self.reached(x)
+                call = Live(f, x, args, kwargs)
+                tensors = call.tensors()
+                if any([not isinstance(y, (TensorBase, *PLAIN)) for y in (*args, *kwargs.values())]):
+                    raise Refused(f"an argument of {type(x).__name__}.{f.__name__}")
+                self.flush()
+                given = [self.of(t.array) for t in tensors]
+                self.add(Entry(f"{type(x).__name__}.{f.__name__}", call, given or [], [], "", True, self.line()))
+            except Refused as error:
+                self.refuse(error)
+        self.aside(f, x, *args, **kwargs)
+
+    def step(self, optimizer: Any, closure: Any, run: Any = None) -> Any:
+        """In place of optimizer._step(closure), or of run(), which may call that."""
+        own = partial(optimizer._run_step, closure)
         if self.off:
-            return optimizer._run_step(closure)
+            return own() if run is None else run()
         try:
             if closure is not None:
                 raise Refused("a closure given to step()")
@@ -280,12 +317,14 @@ class Trace(Hooked):
             for t in params:
                 if id(t) not in self.tensors.by_id:
                     raise Refused("an optimizer of tensors that the function does not reach")
-            self.entries.append(Entry("step", optimizer._run_step, [None], [], "", True, self.line()))
+            if run is not None and any([vars(optimizer)[name] for name in STEP_HOOKS]):
+                raise Refused("hooks of an optimizer that something else steps")
+            self.entries.append(Entry("step", own if run is None else run, [], [], "", True, self.line()))
             self.steps.append(optimizer)
         except Refused as error:
             self.refuse(error)
-            return optimizer._run_step(closure)
-        got = optimizer._run_step(None)
+            return own() if run is None else run()
+        got = own() if run is None else self.aside(run)
         for t in params:
             kind, i = self.tensors.by_id[id(t)]
             array = t.array
@@ -317,8 +356,8 @@ class Trace(Hooked):
         if self.heeds:
             self.settled_hooks()
         self.flush()
-        if any([grad_of(t) is not None and grad_of(t) is self.first[self.place(kind, i)] for kind, i, t in self.tensors.all()
-                if (kind, i) in self.early]):
+        early = [(self.place(kind, i), self.tensors.get(kind, i)) for kind, i in self.early]
+        if any([grad_of(t) is not None and grad_of(t) is self.first[at] for at, t in early]):
             raise Refused("a .grad that is put away and put back")
         outputs = Outputs(self, result)
         roots = [id(root(t.array)) for _, _, t in self.tensors.all()]
@@ -345,16 +384,17 @@ class Trace(Hooked):
 
     def escaping(self, outputs: Outputs) -> list[Value]:
         """What users get hold of."""
-        grads = [e.args[1] for e in self.entries if e.fn is set_grad]
-        if len({id(v) for v in grads}) < len(grads):
+        setter: Any = set_grad
+        grads: list[Value] = [e.args[1] for e in self.entries if e.fn is setter]
+        found: dict[int, Value] = {id(v): v for v in grads}
+        if len(found) < len(grads):
             raise Refused("one tensor is the .grad of several")
-        found: list[Value] = []
-        for value in [*grads, *outputs.values]:
-            if value.array is None:
-                raise Refused("a gradient that is a sum not recorded")
-            if value not in found:
-                found.append(value)
-        return found
+        for value in outputs.values:
+            found[id(value)] = value
+        many = list(found.values())
+        if any([value.array is None for value in many]):
+            raise Refused("a gradient that is a sum not recorded")
+        return many
 
     # -- effects
 

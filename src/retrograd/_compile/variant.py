@@ -8,14 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from .._engine.tensor import TensorBase
-from .._tensor import Tensor
 from .arguments import leaf, objects_in
 from .book import Tensors
 from .effects import edits_of, grad_of
 from .guards import MANY, Watch, facts_of, stays
 from .mood import mood
 from .plan import Plan
-from .reach import TENSORS, Reach, spelled
+from .reach import TENSORS, Reach, foreign, spelled
 from .trace import Trace
 from .values import Guards, Refused
 
@@ -32,7 +31,7 @@ class Variant:
         self.used = 0
         self.left = 0                           # how often hooks did something else
         self.held = {id(t) for t in plan.tensors.held}
-        self.own = {name for name in reach.names if not hasattr(Tensor, name)}      # attributes that tensors may be given
+        self.own = foreign(reach.names)         # attributes that tensors may be given
         alone = key == (((tuple, *["tensor"] * len(facts))), None)
         self.count = len(facts) if alone else -1
 

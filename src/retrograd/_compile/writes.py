@@ -9,6 +9,7 @@ from .. import random
 from .._engine.tensor import TensorBase
 from .book import Tensors
 from .effects import edits_of, grad_of
+from .reach import Reach
 
 
 def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> list[Any]:
@@ -26,10 +27,26 @@ def same_array(a: Any, b: Any) -> bool:
     return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
 
 
-class Everything:
-    """What a call may write: tensors, their .grad, the state of optimizers, the random numbers to come."""
+class Table:
+    """What an object holds: numbers, and lists, dicts and sets of them."""
 
-    def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
+    def __init__(self, table: dict[str, Any]) -> None:
+        self.table, self.was = table, dict(table)
+        self.inside = [(x, x.copy()) for x in table.values() if type(x) in (list, dict, set)]
+
+    def restore(self) -> None:
+        self.table.clear()
+        self.table.update(self.was)
+        for x, was in self.inside:
+            x.clear()
+            (x.extend if type(x) is list else x.update)(was)
+
+
+class Everything:
+    """What a call may write: tensors, their .grad, the state of optimizers and schedulers, the random numbers to come."""
+
+    def __init__(self, tensors: Tensors, inputs: list[TensorBase], reach: Reach) -> None:
+        optimizers = reach.optimizers
         self.saved: list[tuple[Any, Any, int]] = []
         self.grads: list[tuple[Any, Any]] = []
         self.optimizers = optimizers
@@ -47,6 +64,15 @@ class Everything:
                     if isinstance(x, TensorBase):
                         self.keep(x)
 
+        live = list(reach.live)
+        for x in live:                          # and those of which it is made
+            live.extend(vars(x).get("_schedulers", ()))
+        self.tables = [Table(x) for x in (*map(vars, live), *[group for opt in optimizers for group in opt.param_groups])]
+        for own in self.tables:
+            for y in own.was.values():
+                if isinstance(y, TensorBase):   # a learning rate
+                    self.keep(y)
+
     def keep(self, t: TensorBase) -> None:
         self.saved.append((t, t.array.copy(), edits_of(t)))
 
@@ -62,6 +88,8 @@ class Everything:
         for t, grad in self.grads:
             if t.sink is not None:
                 t.sink.grad = grad
+        for own in self.tables:
+            own.restore()
         for opt, table in zip(self.optimizers, self.states):
             for p in list(opt.state):
                 if p in table:

@@ -106,7 +106,11 @@ class Modes:
 #   linear(node, b, x, w, out)      F.linear, which then goes the way that it goes unobserved
 #   call(func, impl, args, kwargs)  in place of what no public function does: as the listener's
 #   outright(f, tensors, *rest)     in place of f, which writes the .grad of tensors
-#   step(optimizer, closure)        in place of the optimizer's step
+#   step(optimizer, closure)        in place of the optimizer's step; run: in place of what else runs it
+#   number(x, name)                 in place of x.name, a number that may be another one at each call: a tensor of it
+#   live(f, x, args, kwargs)        in place of f(x, *args, **kwargs), which changes x and what Python knows of an optimizer
+# Classes whose objects it is told of say in `_asked` which other names a recorded function may ask them for, and in `_constant`
+# which of their attributes stay the same.
 
 # NOTE [Call-outs]
 # Whoever sets `modes.outs` is told where hooks would be called on a thread that is `mine()`, and calls them, or knows what they

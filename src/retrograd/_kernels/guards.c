@@ -402,9 +402,7 @@ static PyObject *guards_root(PyObject *type, PyObject *x) {
 
 /* line(home) -> "file.py:12" of the innermost code whose file is not below that folder; "" where there is none. */
 static PyObject *guards_line(PyObject *type, PyObject *home) {
-    static PyCodeObject *last_code;             /* calls of one line follow each other */
-    static PyObject *last;
-    static int last_at;
+    static struct {PyCodeObject *code; PyObject *line; int at;} met[16];       /* a step calls from the same few lines */
     PyObject *found = NULL;
     (void)type;
     if (!PyUnicode_Check(home)) {
@@ -416,17 +414,17 @@ static PyObject *guards_line(PyObject *type, PyObject *home) {
         PyCodeObject *code = PyFrame_GetCode(frame);
         PyObject *name = code->co_filename;
         const Py_ssize_t ours = PyUnicode_Tailmatch(name, home, 0, PY_SSIZE_T_MAX, -1);
-        const int at = PyFrame_GetLasti(frame);
-        if (ours == 0 && code == last_code && at == last_at) found = Py_NewRef(last);
+        const int at = PyFrame_GetLasti(frame), slot = (int)(((uintptr_t)code >> 6) + (uintptr_t)(at >> 1)) & 15;
+        if (ours == 0 && code == met[slot].code && at == met[slot].at) found = Py_NewRef(met[slot].line);
         else if (ours == 0) {
             const Py_ssize_t n = PyUnicode_GET_LENGTH(name), slash = PyUnicode_FindChar(name, '/', 0, n, -1);
             PyObject *file = PyUnicode_Substring(name, slash + 1, n);
             if (file != NULL) found = PyUnicode_FromFormat("%U:%d", file, PyFrame_GetLineNumber(frame));
             Py_XDECREF(file);
             if (found != NULL) {
-                Py_XSETREF(last_code, (PyCodeObject *)Py_NewRef((PyObject *)code));
-                Py_XSETREF(last, Py_NewRef(found));
-                last_at = at;
+                Py_XSETREF(met[slot].code, (PyCodeObject *)Py_NewRef((PyObject *)code));
+                Py_XSETREF(met[slot].line, Py_NewRef(found));
+                met[slot].at = at;
             }
         }
         Py_DECREF(code);

@@ -34,6 +34,8 @@ class autocast(switches.Switched):
     https://pytorch.org/docs/stable/amp.html#torch.autocast
     """
 
+    _asked, _constant = set[str](), ("device", "fast_dtype", "_enabled", "_cache_enabled")    # NOTE [Recorder]
+
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ class GradScaler:
     For "cuda", the default, it is off with a warning, as in PyTorch on a machine without a GPU: it passes losses on and
     steps optimizers.
     """
+
+    _asked, _constant = {"scale", "unscale_", "step", "update", "is_enabled"}, ("_enabled",)
 
     def __init__(self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0,
                  backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True) -> None:
@@ -50,7 +53,7 @@ class GradScaler:
         if self._scale is None:
             self._scale = self._init_scale
         if isinstance(outputs, TensorBase):
-            return outputs * self._scale
+            return outputs * (self._scale if modes.recorder is None else modes.recorder.number(self, "_scale"))
         if not hasattr(outputs, "__iter__"):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
         made = [self.scale(o) for o in outputs]
@@ -67,6 +70,13 @@ class GradScaler:
         """The optimizer's gradients divided by the scale; once between two updates."""
         if not self._enabled:
             return
+        params = [p for group in optimizer.param_groups for p in group["params"]]
+        if modes.recorder is None:
+            self._unscale(params, optimizer)
+        else:
+            modes.recorder.outright(self._unscale, params, optimizer)
+
+    def _unscale(self, params: list[Any], optimizer: Any) -> None:
         scale = self._used("unscale_")
         if modes.clerk is not None:
             modes.clerk.scales(self, "unscaled")
@@ -74,7 +84,7 @@ class GradScaler:
             raise RuntimeError("unscale_() is being called after step().")
         if id(optimizer) in self._found:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        grads = [p.grad for p in params if p.grad is not None]
         if any(g.dtype is float16 for g in grads):
             raise ValueError("Attempting to unscale FP16 gradients.")
         found: bool | None = False if grads else None
@@ -94,6 +104,12 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if id(optimizer) not in self._found:
             self.unscale_(optimizer)
+        if modes.recorder is None:
+            return self._step(optimizer, *args, **kwargs)
+        return modes.recorder.step(optimizer, (args, kwargs) if args or kwargs else None,
+                                   partial(self._step, optimizer, *args, **kwargs))
+
+    def _step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if self._found[id(optimizer)] is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         self._stepped.add(id(optimizer))
@@ -105,6 +121,12 @@ class GradScaler:
         """
         if not self._enabled:
             return
+        if modes.recorder is None:
+            self._update(new_scale)
+        else:
+            modes.recorder.live(GradScaler._update, self, (new_scale,), {})
+
+    def _update(self, new_scale: Any) -> None:
         scale = self._used("update")
         if new_scale is not None:
             self._scale = float(new_scale)

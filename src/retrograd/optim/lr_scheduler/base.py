@@ -4,9 +4,10 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec
 from weakref import ref
 
+from ..._engine.modes import modes
 from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
 from ..optimizer import Optimizer
@@ -32,6 +33,20 @@ NO_INITIAL_LR = (
     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)")
 
 
+P = ParamSpec("P")
+
+
+def live(step: Callable[P, None]) -> Callable[P, None]:
+    """A step that is replayed by calling it: NOTE [Recorder] in _engine/modes.py."""
+    @wraps(step)
+    def told(*args: P.args, **kwargs: P.kwargs) -> None:
+        if modes.recorder is None:
+            step(*args, **kwargs)
+        else:
+            modes.recorder.live(step, args[0], args[1:], kwargs)
+    return told
+
+
 class LRScheduler:
     """Base class: each step() sets group["lr"] of each parameter group to what get_lr() returns.
 
@@ -39,6 +54,7 @@ class LRScheduler:
     https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate
     """
 
+    _asked, _constant = {"step"}, ("optimizer",)
     _get_lr_called_within_step = False
     _is_initial = False
 
@@ -79,6 +95,7 @@ class LRScheduler:
         """The rates for `last_epoch`; only step() should call it."""
         raise NotImplementedError
 
+    @live
     def step(self, epoch: int | None = None) -> None:
         """Set the next learning rates.  Call it after optimizer.step()."""
         if self._step_count == 1:

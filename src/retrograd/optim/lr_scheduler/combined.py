@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, put, values
+from .base import LRScheduler, live, put, values
 from .plateau import ReduceLROnPlateau
 
 
@@ -81,6 +81,7 @@ class SequentialLR(_Several):
         elif hasattr(at, "last_epoch"):
             at.last_epoch -= 1
 
+    @live
     def step(self) -> None:  # type: ignore[override]
         """Let the scheduler whose turn it is step."""
         self.last_epoch += 1
@@ -106,6 +107,7 @@ class ChainedScheduler(_Several):
         self.optimizer = optimizer
         self._last_lr = values(schedulers[-1].optimizer, "lr")
 
+    @live
     def step(self) -> None:  # type: ignore[override]
         """Let every scheduler step."""
         for s in self._schedulers:

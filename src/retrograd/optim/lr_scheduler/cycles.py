@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, attributes_of, check_optimizer, per_group, put
+from .base import LRScheduler, attributes_of, check_optimizer, live, per_group, put
 
 NO_MOMENTUM = "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
 
@@ -39,6 +39,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
 
+    @live
     def step(self, epoch: float | None = None) -> None:
         """Set the rates of the next epoch, or of `epoch`, which may be a fraction."""
         if epoch is None and self.last_epoch < 0:

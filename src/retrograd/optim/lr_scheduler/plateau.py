@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._engine.warn import warn
 from ..optimizer import Optimizer
-from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, put, values
+from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, live, put, values
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -71,6 +71,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Did a reduction happen less than `cooldown` steps ago?"""
         return self.cooldown_counter > 0
 
+    @live
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take `metrics`, one value of the watched quantity: a number or a one-element tensor."""
         current = float(metrics)
