@@ -32,7 +32,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 SCHEDULES: dict[str, Callable[[Any], Any]] = {
     "StepLR": lambda o: schedules.StepLR(o, 2, 0.5), "MultiStepLR": lambda o: schedules.MultiStepLR(o, [2, 4]),
-    "CosineAnnealingLR": lambda o: schedules.CosineAnnealingLR(o, 5), "LambdaLR": lambda o: schedules.LambdaLR(o, lambda e: 0.9**e),
+    "CosineAnnealingLR": lambda o: schedules.CosineAnnealingLR(o, 5),
+    "LambdaLR": lambda o: schedules.LambdaLR(o, lambda e: 0.9**e),
     "CosineAnnealingWarmRestarts": lambda o: schedules.CosineAnnealingWarmRestarts(o, 3, 2),
     "OneCycleLR": lambda o: schedules.OneCycleLR(o, 0.5, total_steps=20),
     "CyclicLR": lambda o: schedules.CyclicLR(o, 0.01, 0.1, step_size_up=3),
