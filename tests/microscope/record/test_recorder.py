@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 import threading
@@ -800,3 +801,46 @@ def test_the_summary_lists_no_parameter_that_has_a_gradient(torch: Any) -> None:
         torch.ones(2, requires_grad=True).sum().backward()
     missing = str(rec.summary()).partition("parameters without a gradient")[2]
     assert "1.weight" in missing and "0.weight" not in missing
+
+
+@pytest.mark.parametrize("order", ["copy first", "model first", "both"])
+def test_parts_of_another_model_have_names_of_their_own(torch: Any, order: str) -> None:
+    nn = torch.nn
+
+    class Pair(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def step(model: Any, target: Any) -> Any:
+        with record(model, values="parameters") as rec:
+            if order == "copy first":
+                target.b(x).sum().backward()
+            model.a(x).sum().backward()
+            if order != "copy first":
+                target.b(x).sum().backward()
+            if order == "both":
+                (model.b(x) * target.a(x)).sum().backward()
+        return rec
+
+    x, model = torch.randn(2, 3), Pair()
+    target = copy.deepcopy(model)
+    with torch.no_grad():
+        for p in target.parameters():
+            p.mul_(1.5)
+    rec = step(model, target)
+    assert {"a.weight", "b.weight", "target.b.weight"} <= set(rec.parameters)
+    for name, p in model.named_parameters():
+        total = rec.ledger(name).total
+        assert (total is None) is (p.grad is None) and rec.why_none(name).code == rec.why_none(p).code
+        if total is not None:
+            np.testing.assert_allclose(np.asarray(total), p.grad.numpy(), rtol=1e-6)
+
+
+def test_tensors_and_nodes_are_lists(torch: Any) -> None:
+    w = torch.ones(2, requires_grad=True)
+    with record() as rec:
+        (w * 3).sum().backward()
+    assert [t["shape"] for t in rec.tensors][:1] == [(2,)] and len(rec.tensors) == len(rec.tensor_rows)
+    assert {node["name"] for node in rec.nodes} >= {"MulBackward0", "SumBackward0", "AccumulateGrad"}
+    assert all(node["tensor"] >= 0 for node in rec.nodes if node["name"] == "AccumulateGrad")

@@ -215,3 +215,18 @@ def test_complex_weights_are_named(torch: Any) -> None:
     model = nn.Sequential(nn.Linear(3, 2, dtype=torch.cdouble), nn.Flatten())
     with pytest.raises(CaptureError, match="got complex ones: 0.weight; leave them out with layers="):
         microscope.curvature(model, lambda y, target: y.abs().mean(), data, layers="0.weight")
+
+
+def test_attention_has_curvature(torch: Any) -> None:
+    class Attends(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = torch.nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            q = self.inner(x)[None]
+            return torch.nn.functional.scaled_dot_product_attention(q, q, q)[0] @ self.inner.weight
+
+    model, x, y = Attends().double(), torch.randn(7, 3).double(), torch.tensor([0, 1, 2, 0, 1, 2, 2])
+    found = microscope.curvature(model, torch.nn.functional.cross_entropy, [(x, y)])
+    np.testing.assert_allclose(found.dense(), by_differences(torch, model, x, y), atol=1e-7)

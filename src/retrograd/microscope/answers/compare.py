@@ -113,7 +113,8 @@ def facts(rec: Recording, span: Span) -> dict[Fact, float]:
                 of = rec.tensor_names.get(t, {})
                 if of.get("role") == "grad" and of.get("of", -1) in now:
                     p, site = of["of"], row[at["site"]]
-                    name = (editing(rec, site) or row[at["name"]]) + (f" ({short(rec.where(site))})" if site >= 0 else "")
+                    op = row[at["name"]]
+                    name = (editing(rec, site, op) or op) + (f" ({short(rec.where(site))})" if site >= 0 else "")
                     edits.setdefault(name, {}).setdefault(p, [now[p], value])[1] = value
                     now[p] = value
         elif kind == "step":

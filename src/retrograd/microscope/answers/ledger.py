@@ -25,7 +25,12 @@ from .gradient_paths import Way, edges_in, ways_to
 from .graph_of import HANDED_ON, Links, links
 from .parallel import is_sharded
 
-EDITING = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "unscale_")
+# Functions that edit gradients, and by which ops: names without _foreach_ before and _ behind them
+EDITING = {
+    "clip_grad_norm_": ("mul", "div"), "clip_grads_with_norm_": ("mul", "div"),
+    "unscale_": ("mul", "_amp_foreach_non_finite_check_and_unscale"),
+    "clip_grad_value_": ("clamp", "clamp_min", "clamp_max"),
+}
 
 
 @dataclass(slots=True)
@@ -279,7 +284,7 @@ class Book:
 
     def named(self, event: Event) -> str:
         """An op on .grad, by the function that was called for it."""
-        name = editing(self.rec, event.site)
+        name = editing(self.rec, event.site, event.name)
         return f"{name} ({event.name} on .grad)" if name else f"{event.name} on .grad"
 
     def candidates(self, leaves: set[int], grads: set[int], edge: Any) -> list[int]:
@@ -442,10 +447,11 @@ class Book:
         return (*first[:4], "...", *last) if count > 8 else first
 
 
-def editing(rec: Recording, site: int) -> str:
-    """Which function that edits gradients the line of a site calls; "" for none."""
+def editing(rec: Recording, site: int, op: str = "") -> str:
+    """Which function that edits gradients, by this op, the line of a site calls; "" for none, "a or b" for several."""
     line = source_line(rec, site) if site >= 0 else ""
-    return next((name for name in EDITING if name in line), "")
+    bare = op.removeprefix("_foreach_").rstrip("_")
+    return " or ".join(name for name, ops in EDITING.items() if name in line and (not op or bare in ops))
 
 
 def same(a: Any, b: Any) -> bool:

@@ -72,8 +72,8 @@ class Names(Journal):
         if model is self.lone:
             prefix = ""
         else:
-            used = {m["path"] for m in self.rec.modules if m["parent"] == -1 and (
-                known is None or m is not self.rec.modules[known[1]])}
+            own = None if known is None else self.rec.modules[known[1]]
+            used = {m["path"] for m in self.rec.modules if m is not own}
             prefix = numbered(name or self.variable_of(model, used) or type(model).__name__, used)
         first = self.walk(tap, model, prefix)
         if first == 0 and prefix and any(model is m for m in self.models):
@@ -115,10 +115,10 @@ class Names(Journal):
                 place = in_a_list(names, it)
                 if place:
                     (arguments if names is local and place.partition(".")[0] in given else places).append(place)
-                for _, its in objects(names):
+                for name, its in objects(names):
                     attributes.extend(held_by(its, it))
                     if type(below := its.get("_modules")) is dict:
-                        attributes.extend(held_by(below, it))
+                        attributes.extend(f"{name}.{part}" for part in held_by(below, it))
             frame = self.sites.user_frame(frame.f_back)
         yield from (*places, *attributes, *arguments)
 

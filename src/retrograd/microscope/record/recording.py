@@ -316,6 +316,14 @@ class Recording:
                 "leaf": bool(flags & 1), "wants": bool(flags & 2), "from": stem,
                 "name": known.get("name"), "role": known.get("role", "tensor"), **known}
 
+    @property
+    def tensors(self) -> list[dict[str, Any]]:
+        return [self.tensor(number) for number in range(len(self.tensor_rows))]
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        return [dict(zip(("name", "op", "seq", "next", "tensor"), row)) for row in self.node_rows]
+
     def name_of_tensor(self, number: int) -> str:
         """The name of a parameter, else 'the (3, 4) tensor from linear (file:line)'.
 

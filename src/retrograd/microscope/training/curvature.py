@@ -16,6 +16,7 @@ from ..capture.parameters import parameters_of
 from ..errors import CaptureError
 from ..listen import engine_of_module
 from .randomness import restore, state_of
+from .state import math_attention
 
 KINDS = ("hessian", "gauss-newton")
 
@@ -313,7 +314,7 @@ class Graphs:
         if kind in self._kept:
             return self._kept[kind]
         T, tensors = self.torch, [p.tensor for p in self.params]
-        with T.enable_grad(), other_buffers(self.model):
+        with T.enable_grad(), other_buffers(self.model), math_attention(T):
             out = self.forward(self.model, *batch) if self.forward else self.model(batch[0])
             if kind == "hessian":
                 made: Any = self._grad(self._loss(out, batch), tensors, None, True)

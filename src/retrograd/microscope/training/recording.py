@@ -13,7 +13,7 @@ from typing import Any
 
 from ...optim._formulas import formula_of, step_of
 from ..errors import ReplayError
-from .state import Held, Snapshot, kept
+from .state import Held, Snapshot, kept, math_attention
 
 COUNTS = ("step", "mu", "mu_product")
 Cotangents = dict[tuple[int, str], Any]         # (number of the parameter, name of its state; "" is the parameter itself)
@@ -164,7 +164,8 @@ def taking_place(torch: Any, held: Held, step: Step | None) -> Iterator[None]:
                 stand_in(owner, "clip_grad_value_", step.clip_value)
         for o in held.optimizers:
             stand_in(o, "step", functools.wraps(o.step)(functools.partial(step.step, o) if step else plainly(o)))
-        yield
+        with math_attention(torch):
+            yield
     finally:
         for owner, name, old in reversed(places):
             if old is None:

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager
+from importlib import import_module
 from typing import Any
 
 from ...optim._formulas import FORMULAS, formula_of
@@ -9,6 +11,12 @@ from ..errors import ReplayError
 from .randomness import restore, state_of
 
 Snapshot = dict[str, Any]
+
+
+def math_attention(torch: Any) -> AbstractContextManager[Any]:
+    """scaled_dot_product_attention by operations that have second derivatives: PyTorch's fused kernels have none."""
+    attention = import_module(f"{torch.__name__}.nn.attention")
+    return attention.sdpa_kernel(attention.SDPBackend.MATH)  # type: ignore[no-any-return]
 
 
 class Held:
