@@ -144,8 +144,8 @@ class Turn:
     def undo(self) -> bool:
         """All is as it was before the run; False where that cannot be."""
         known = [*self.inputs, *self.held, *[g for _, g in self.had if g is not None]]
-        versions = {id(t.version) for t in known} - {id(t.version) for t, _, _ in self.kept}
-        if any(isinstance(x, TensorBase) and id(x.version) in versions for x in self.journal):
+        memory = {id(root(t.array)) for t in known} - {id(root(t.array)) for t, _, _ in self.kept}
+        if any(isinstance(x, TensorBase) and id(root(x.array)) in memory for x in self.journal):
             return False
         if random.default_generator._uses != self.uses:
             random.default_generator._back(self.stream)

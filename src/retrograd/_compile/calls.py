@@ -9,7 +9,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, shared_version
 from .book import Book
 from .effects import Again
-from .values import Entry, Refused, Value, of_array
+from .values import Entry, Refused, of_array
 
 ndarray: Final = np.ndarray
 
@@ -63,7 +63,7 @@ def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -
         if any(isinstance(x, (ndarray, np.generic)) for x in args):
             trace.add(Entry(name, Again(impl, args, kwargs, out.array), [], [of_array(out.array)], "", False, trace.line()))
         else:
-            value = Value("const", out.array.shape, out.array.dtype, out.array.copy())
+            value = of_array(out.array.copy("K"), "const")
             trace.know(value)
             trace.values[id(out.array)] = value
             trace.alive.append(out.array)

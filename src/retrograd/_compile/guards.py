@@ -66,6 +66,7 @@ def unlike(guard: tuple[str, Any, Any, Any]) -> Any:
     return next((key for key, was in zip(keys, values) if not same(dict.get(holder, key, MISSING), was)), None)
 
 
+OF_SEVERAL: Final = "register_multi_grad_hook"
 MANY: Final = ("table", "dicts", "attrs", "empty", "filled")      # of several keys
 # Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
 FIELDS: Final = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
@@ -163,6 +164,8 @@ def heard(sink: Any) -> Any:
         return not sink.frozen
     kinds = (bool(sink.after), own is not None and any(table for _, table in own.tensor), own is not None and bool(own.pre),
              own is not None and bool(own.post))
+    if kinds[1] and any([hasattr(hook, "of_several") for _, table in own.tensor for hook in table.values()]):
+        return OF_SEVERAL
     return (sink.frozen, *kinds) if any(kinds) else not sink.frozen
 
 

@@ -68,7 +68,7 @@ class Hooked(Passes):
     def flush(self) -> None:
         raise NotImplementedError
 
-    def aside(self, f: Any, *args: Any) -> Any:
+    def unrecorded(self, f: Any, *args: Any) -> Any:
         """f(*args), which is not recorded."""
         modes.observer = modes.outs = self.it.listener = None
         tell(None)
@@ -101,7 +101,7 @@ class Hooked(Passes):
     def tensor(self, own: Any, g: Any, plain: bool, graph: bool, shared: bool) -> tuple[Any, bool]:
         frame = self.frames[-1] if self.frames else None
         if self.off or frame is None or not self.ours(frame, own, graph):
-            return self.aside(fire_single, own, g, plain, graph, shared)
+            return self.unrecorded(fire_single, own, g, plain, graph, shared)
         kept: list[bool] = [shared]
 
         def fire() -> list[Any]:
@@ -121,7 +121,7 @@ class Hooked(Passes):
         """In place of fire_tensor_hooks."""
         frame = self.frames[-1] if self.frames else None
         if self.off or frame is None or not self.ours(frame, node._hooks, graph):
-            self.aside(fire_tensor_hooks, node, gs, graph)
+            self.unrecorded(fire_tensor_hooks, node, gs, graph)
             return
         table = merged(node._hooks.tensor)
         if not table:
@@ -138,7 +138,7 @@ class Hooked(Passes):
     def node(self, table: Any, gs: list[Any], seen: Any, graph: bool) -> list[Any]:
         frame = self.frames[-1] if self.frames else None
         if self.off or frame is None or not self.ours(frame, frame.node._hooks, graph):
-            return self.aside(fire_node_hooks, table, gs, seen, graph)
+            return self.unrecorded(fire_node_hooks, table, gs, seen, graph)
         given = [frame.gs[0]]
         try:
             if seen is not None and isinstance(frame.node, AccumulateGrad):
@@ -194,7 +194,7 @@ class Hooked(Passes):
     def around(self, module: Any, hooks: list[Any], tree: Any, before: bool, fire: Any) -> Any:
         """Forward hooks, which are shown the tensors in the tree."""
         if self.off:
-            return self.aside(fire)
+            return self.unrecorded(fire)
         try:
             if self.inside is not None:
                 raise Refused("forward hooks inside a public function")
@@ -204,7 +204,7 @@ class Hooked(Passes):
             known = Before(tensors, None)
         except Refused as error:
             self.refuse(error)
-            return self.aside(fire)
+            return self.unrecorded(fire)
         self.flush()
         heard = hooks_on(tensors, out.there)
         got, journal, registered = self.watched(out, fire)
@@ -323,11 +323,11 @@ class Hooked(Passes):
     def boundary(self, call: Any, enters: bool, shown: Any) -> Any:
         f = call.after if enters else call.before
         if self.off or not self.frames or (enters and call.seen is None):
-            return self.aside(f, shown)
+            return self.unrecorded(f, shown)
         frame = self.frames[-1]
         if frame.task.graph:
             self.refuse("a hook in a pass that makes a graph")
-            return self.aside(f, shown)
+            return self.unrecorded(f, shown)
         places = range(len(shown))
         given = [frame.gs[i] if i < len(frame.gs) else None for i in places]
         likes = [None if g is not None or t is None else (t.array.shape, t.array.dtype) for g, t in zip(given, shown)]
@@ -335,7 +335,7 @@ class Hooked(Passes):
             consts = [i for i, g in enumerate(given) if g is not None and g.kind == "const"]
             self.add(Entry("a module's end", Waiting(likes, consts), [call, *given], [], "", True, self.line_of(frame.task)))
             frame.sent = given
-            return self.aside(f, shown)
+            return self.unrecorded(f, shown)
         result: list[Any] = [None]
 
         def fire() -> list[Any]:
@@ -437,7 +437,7 @@ class Hooked(Passes):
     def called(self, out: CallOut, who: Any, given: list[Value | None], shown: list[Any], fire: Any) -> list[Any]:
         """Call the hooks, by fire(), and add the entry; -> the arrays that they leave in place of those shown."""
         if self.off:
-            found: list[Any] = self.aside(fire)
+            found: list[Any] = self.unrecorded(fire)
             return found
         self.flush()
         shown = list(shown)
@@ -461,7 +461,7 @@ class Hooked(Passes):
         journal: list[Any] = []
         modes.journal = journal
         try:
-            got = self.aside(fire)
+            got = self.unrecorded(fire)
         except Exception as error:              # the function may catch it: the plan would not know
             self.refuse(f"a hook raises {type(error).__name__}: {out.where()}")
             raise
@@ -513,9 +513,10 @@ class Hooked(Passes):
         edits: list[tuple[Any, int]] = []
         set_to: list[tuple[int, Any]] = []
         gone: list[int] = []
+        memory = {id(root(x.array)) for x in edited}
         for place, (kind, i, t) in enumerate(self.tensors.all()):
-            count = sum([1 for x in edited if x.version is t.version])
-            if count:
+            count = sum([1 for x in edited if x.version is t.version])      # .data has a version of its own
+            if count or id(root(t.array)) in memory:
                 edits.append((t, count))
                 out.spares.add(id(t.version))
                 self.hook_edits[place] = self.hook_edits.get(place, 0) + count

@@ -257,7 +257,7 @@ class Compiled(Wrapper):
         for t in plan.tensors.held:
             tensors.add(t, "held")
         trace = Trace(tensors, self.f, variant.reach, True)
-        trace.answers = answers
+        trace.answers, trace.apart = answers, False     # the guards looked
         with trace:
             result = self.f(*args, **kwargs)
             trace.differentiate(result)

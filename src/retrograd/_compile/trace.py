@@ -44,6 +44,7 @@ class Trace(Hooked):
     """Set it up, call the function within `with`, then `finish`."""
 
     graph: Graph | None = None                  # of the results
+    apart = True                                # does each tensor that was there have memory of its own?
 
     def __init__(self, tensors: Tensors, f: Any = None, reach: Reach | None = None, looks: bool = False) -> None:
         """f: the function, where Python is to be skipped;  reach: of it;  looks: may conditions be entries?"""
@@ -80,6 +81,11 @@ class Trace(Hooked):
             raise
 
     def heard(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
+        if name == "Tensor.grad.__set__" and not self.off and self.inside is None:
+            try:
+                self.flush()                    # what was written into the .grad that goes
+            except Refused as error:
+                self.refuse(error)
         if self.off or self.inside is not None or name in FACTS or name == "Tensor.item" or nothing_new(name, args):
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not self.off and self.inside is None:
@@ -189,7 +195,7 @@ class Trace(Hooked):
                 raise Refused(f"{type(node).__name__} has several outputs")
             if modes.imaginary and wants_grad(out) and any(map(imaginary, (out, *inputs))):
                 raise Refused("complex numbers that are differentiated")     # nodes conjugate around their rules
-            if self.inside is not None and self.inside.p is not None:
+            if self.inside is not None and self.inside.p is not None and len(inputs) > 1:
                 self.drawn(inputs, self.inside.p)
             given = [self.of_input(x) for x in inputs]
             if any(x is out for x in inputs):
@@ -300,7 +306,7 @@ class Trace(Hooked):
                 self.add(Entry(f"{type(x).__name__}.{f.__name__}", call, given or [], [], "", True, self.line()))
             except Refused as error:
                 self.refuse(error)
-        self.aside(f, x, *args, **kwargs)
+        self.unrecorded(f, x, *args, **kwargs)
 
     def step(self, optimizer: Any, closure: Any, run: Any = None) -> Any:
         """In place of optimizer._step(closure), or of run(), which may call that."""
@@ -324,7 +330,7 @@ class Trace(Hooked):
         except Refused as error:
             self.refuse(error)
             return own() if run is None else run()
-        got = own() if run is None else self.aside(run)
+        got = own() if run is None else self.unrecorded(run)
         for t in params:
             kind, i = self.tensors.by_id[id(t)]
             array = t.array
@@ -360,7 +366,7 @@ class Trace(Hooked):
         if any([grad_of(t) is not None and grad_of(t) is self.first[at] for at, t in early]):
             raise Refused("a .grad that is put away and put back")
         outputs = Outputs(self, result)
-        roots = [id(root(t.array)) for _, _, t in self.tensors.all()]
+        roots = [id(root(t.array)) for _, _, t in self.tensors.all()] if self.apart else []
         for value in self.escaping(outputs):
             roots.append(id(root(value.array)))
         if len(set(roots)) < len(roots):

@@ -261,7 +261,7 @@ class Recording:
         self.edits: list[int] = []
         self.promised: dict[int, Any] = {}     # slot -> the tensor that the promise stands for
         self.grads: list[tuple[int, Any]] = []
-        self.wished = False                     # is a promise a leaf?
+        self.wished: list[Any] = []             # what promises stood for that are leaves now: its identity stays theirs
         self.blame = ""                         # the function that no plan can hold
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any, into: Any = None) -> Any:
@@ -311,7 +311,7 @@ class Recording:
                         fill(made, out)
                         if name == WISH:        # what is computed from here on leads to the user's leaf
                             self.promised[result[1]] = made
-                            self.wished = True
+                            self.wished.append(out)
                 else:
                     made = self.promise(out, into[0] if into else None)
                     result = (PROMISE, self.by_id[id(made)])

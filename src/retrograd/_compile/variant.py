@@ -11,7 +11,7 @@ from .._engine.tensor import TensorBase
 from .arguments import leaf, objects_in
 from .book import Tensors
 from .effects import edits_of, grad_of
-from .guards import MANY, Watch, facts_of, stays
+from .guards import MANY, OF_SEVERAL, Watch, facts_of, stays
 from .mood import mood
 from .plan import Plan
 from .reach import TENSORS, Reach, foreign, spelled
@@ -151,6 +151,8 @@ def sound(of: Any, path: str, given: bool = False) -> tuple[Any, ...]:
     array = of.array                            # first: it may be a promise
     t: TensorBase = of
     facts = facts_of(of)
+    if facts[3] == OF_SEVERAL:
+        raise Refused(f"{path} has a hook of several tensors")
     if t.fn is not None and not given:
         raise Refused(f"{path} carries a graph that was made before the call")
     if t.inference:

@@ -28,7 +28,7 @@ OWN: Final = 5              # types alone, and of self only: a mode sees what is
 # impl(*args, **kwargs) returns (kwargs may be None).  func is what __torch_function__ would be told, args and kwargs are as
 # called.  Calls made inside an implementation are not heard, nor those that the listener makes itself; hooks and the user's
 # own backward functions are heard, though a pass is an implementation.  Set it, then call `engage(state())`; the same to
-# remove it.
+# remove it.  A listener may have `aside()`: it is called before what it cannot follow begins, and then it stops listening.
 
 
 def engage(it: State) -> None:
@@ -42,6 +42,13 @@ def engage(it: State) -> None:
             _refresh()
         finally:
             claiming.release()
+
+
+def clear_way(it: State) -> None:
+    """Function transforms, hooks of saved tensors and the like begin: who only compares calls (torch.compile) steps aside."""
+    if it.listener is not None and hasattr(it.listener, "aside"):
+        it.listener.aside()
+        engage(it)
 
 
 def _refresh() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from mypy_extensions import i64, mypyc_attr
 
-from .dispatch import FACTORY, ask, parts
+from .dispatch import FACTORY, ask, clear_way, parts
 from .modes import grad_on, modes, set_anomaly, set_grad, settle, state
 
 
@@ -126,6 +126,7 @@ def push_hooks(pack_hook: Any, unpack_hook: Any) -> None:
     it = state()
     if it.pack_disabled is not None:
         raise RuntimeError(it.pack_disabled)
+    clear_way(it)
     it.pack_hooks.append((pack_hook, unpack_hook))
     settle(it)
 

@@ -22,6 +22,7 @@ from retrograd.autograd.function import Function
 from retrograd.autograd.grad_mode import is_grad_enabled, no_grad
 from retrograd.overrides import handle_torch_function, has_torch_function
 from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from retrograd.utils.hooks import look
 
 BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
 BACKENDS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "default")
@@ -77,8 +78,10 @@ class Entry:
             for key in ("Autograd", "AutogradCPU", "CompositeImplicitAutograd"):
                 if key in self.kernels:
                     return self.kernels[key](*args, **kwargs)
+            given = tree_leaves((args, kwargs))
+            look(given)
             wanted = is_grad_enabled() and not self.schema.is_mutable and any(
-                isinstance(x, Tensor) and wants_grad(x) for x in tree_leaves((args, kwargs)))
+                isinstance(x, Tensor) and wants_grad(x) for x in given)
             if wanted and (self.backward is not None or self.custom is not None):
                 return self.derivable(args, kwargs)
             if wanted:

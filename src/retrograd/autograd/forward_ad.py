@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
+from .._engine.dispatch import clear_way
 from .._engine.modes import grad_on, state
 from .._engine.tensor import TensorBase, wants_grad
 from .._functions.function_modes import TorchFunctionMode, _pop_mode, _push_mode
@@ -41,6 +42,7 @@ def enter_dual_level() -> int:
     global _current_level
     if FORWARD:
         raise RuntimeError(NESTED)
+    clear_way(state())
     level = _Dual()
     FORWARD.append(level)
     state().tangent = tangent

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._engine.dispatch import clear_way
+from .._engine.modes import state
 from .._engine.tensor import TensorBase, wants_grad
 from .._functions.create import eye, zeros_like
 from .._functions.join import stack
@@ -154,6 +156,7 @@ class _Call:
     """One use of one of the functions above."""
 
     def __init__(self, name: str, func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool) -> None:
+        clear_way(state())
         self.name = name
         self.func = func
         self.create_graph = create_graph

@@ -153,6 +153,8 @@ def register_multi_grad_hook(
 class _Any:
     """The first gradient of each pass."""
 
+    of_several = True
+
     def __init__(self, fn: Callable[[Any], Any]) -> None:
         self.fn = fn
         self.lock = threading.Lock()
@@ -197,6 +199,8 @@ class _All:
 
 class _One:
     """The hook of one of the tensors."""
+
+    of_several = True
 
     def __init__(self, whole: _All, i: int) -> None:
         self.whole = whole

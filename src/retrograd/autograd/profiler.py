@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from retrograd._engine.anomaly import ours
-from retrograd._engine.dispatch import engage
+from retrograd._engine.dispatch import clear_way, engage
 from retrograd._engine.modes import modes, state
 from retrograd._missing import late_names
 from retrograd._tensor import Tensor
@@ -85,8 +85,7 @@ class Session:
 
     def start(self) -> None:
         it = state()
-        if hasattr(it.listener, "aside"):
-            it.listener.aside()                 # torch.compile, where Python runs
+        clear_way(it)
         if it.listener is not None or modes.observer is not None:
             raise RuntimeError(
                 "a profile cannot start while a recorder of the microscope or another profile listens: end it first")

@@ -10,6 +10,7 @@ from .._engine.tensor import TensorBase, wants_grad
 from ..autograd.graph import register_multi_grad_hook
 from ..autograd.variable import Variable
 from ._pytree import tree_leaves
+from .hooks import look
 
 __all__ = ["ModuleTracker"]
 
@@ -64,7 +65,9 @@ class ModuleTracker:
         self._hook(output, functools.partial(self._entered, name))
 
     def _hook(self, values: Any, hook: Any) -> None:
-        tensors = [t for t in tree_leaves(values) if isinstance(t, TensorBase) and wants_grad(t)]
+        found = tree_leaves(values)
+        look(found)
+        tensors = [t for t in found if isinstance(t, TensorBase) and wants_grad(t)]
         if tensors:
             self._hooks.append(register_multi_grad_hook(tensors, hook))
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from retrograd._engine.dispatch import clear_way
 from retrograd._engine.modes import inference_on, state
 from retrograd._engine.op import attach, edge, fork
 from retrograd._engine.scopes import Recording, Transformed
@@ -420,6 +421,7 @@ class _Call:
     """func called at aliases of its arguments `argnums` (None: of all), and its results in flat form."""
 
     def __init__(self, func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, name: str) -> None:
+        clear_way(state())
         self.level = _Level()
         with _Recording():
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))

@@ -16,7 +16,7 @@ Snapshot = dict[str, Any]
 def math_attention(torch: Any) -> AbstractContextManager[Any]:
     """scaled_dot_product_attention by operations that have second derivatives: PyTorch's fused kernels have none."""
     attention = import_module(f"{torch.__name__}.nn.attention")
-    return attention.sdpa_kernel(attention.SDPBackend.MATH)  # type: ignore[no-any-return]
+    return attention.sdpa_kernel(attention.SDPBackend.MATH)
 
 
 class Held:
