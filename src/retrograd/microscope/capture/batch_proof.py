@@ -9,7 +9,8 @@ not at its usual place, the places in FORMS are tried: a batch and its tokens in
 A use whose rows are a permutation of the outputs' has its samples apart, too: each row's factor in the third pass says whose
 it is.  Which sample of the input each row is of says sample_order.py.
 
-What was found holds for later steps that make the same calls.  Where the graph has a node that picks or cuts along the batch
+What was found holds for later steps that make the same calls (tally.py), but where the passes brought nothing but zeros, nothing
+was found: they are repeated (runs.Known).  Where the graph has a node that picks or cuts along the batch
 (experts that get some of the samples, an order by length, packed sequences), every step is asked.
 """
 from __future__ import annotations
@@ -86,6 +87,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and telling(T, three[2])]
             if seen:
                 place(T, use, seen, even, own)
+            elif any(three[2] is not None for three in arrivals):
+                use.dark = run.dark = True
         entries = []
         for three in zip(*at_inputs):
             if three[2] is not None and telling(T, three[2]):

@@ -23,7 +23,7 @@ from .loss import reduction_of
 from .loss_key import known_by_key
 from .parameters import Found, Tree, parameters_of, stand_ins
 from .pending import drain, inside, number_of, settle
-from .runs import Run
+from .runs import INFINITE, Known, Run
 from .sample_order import unasked
 from .sources import Leaf, flat
 from .terms import Term
@@ -43,8 +43,7 @@ class Block(Calls):
         self.entered: bool = False
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
-        # structures of steps that were -> verified, moved (see Run), run.turn, and what Run.places says of each use
-        self.checked: dict[int, tuple[bool, bool, list[int] | None, list[tuple[Any, ...]]]] = {}
+        self.checked: dict[int, Known] = {}     # structures of steps that were -> what was found out of them
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
@@ -185,6 +184,7 @@ class Block(Calls):
             self.runs.append(run)
             run.before = before
         run.open = ear.running = True
+        ear.begin(self._tree.modules)
         ear.wary = bool(run.by)
         ear.waits = self.where is None and not self._lean and not self._spared
         if not self._sharded:
@@ -224,11 +224,14 @@ class Block(Calls):
         settle(self)
         run = self.runs[-1]
         run.open = False
+        run.structure = hash((run.structure, self._ear.sum()))
         run.outs = outputs(self, run, out)
         if state().task is None if self.ours else not self.engine.in_backward():    # else a checkpoint runs the whole model again
             known = self.checked.get(run.structure)
-            if known is not None and not known[1] and not run.by and self.check_when is not True:
-                run.verified, run.turn, run.places = known[0], known[2], known[3]
+            if known is not None and known.due:
+                known = None
+            if known is not None and not known.moved and not run.by and self.check_when is not True:
+                run.follow(known)
             else:
                 self._place(run, out, known)
         run.inputs.clear()
@@ -395,6 +398,8 @@ def forget(it: Block) -> None:
     it.arrived = {}
     it.errors = {}
     it.filled = {}
+    if it.failed:                               # another step may well be finite
+        it.failed = {n: why for n, why in it.failed.items() if why != INFINITE}
     it.displaced = {}
     it.stand_ins = []
     if it.left_out or it._spared or it.unseen:

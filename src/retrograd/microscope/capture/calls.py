@@ -8,7 +8,7 @@ from mypy_extensions import mypyc_attr
 
 from ..errors import CaptureError
 from ..listen import Engine
-from ..listen.ear import MARK, Call, Ear, Plan
+from ..listen.ear import MARK, Call, Plan
 from .layers import RULES
 from .parameters import Found, hooked
 from .pending import Waiting, settle
@@ -16,6 +16,7 @@ from .recomputing import AGAIN, written
 from .runs import Use, Window, caller
 from .sample_order import HIDDEN, REORDERING, Origin, made, reorders
 from .sources import Leaf, Made, Source, flat, replaced
+from .tally import Tally
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -31,8 +32,8 @@ class Calls(Waiting):
         self.checking: bool = False
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
         self._heard: Any = None                 # a context in which the ear hears
-        self._ear: Ear = Ear(self._takes, self._without, self._follow, self._origin,
-                             engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim)
+        self._ear: Tally = Tally(self._takes, self._without, self._follow, self._origin,
+                                 engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim)
         self._pending = self._ear.waiting
         self._sharded: bool = False             # by FSDP?
         self._depth: int = 0                    # of calls of the model, in each other

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable
+from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from ..listen import Engine, engine_of
 from .block import Block, forget
 from .pending import drain
 from .rules import Refused, pulled
-from .runs import Run, Use
+from .runs import Known, Run, Use
 from .terms import Term, combined
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ class Capture(Block):
         from .coverage import compare, spareable
         compare(self)
         for run in self.runs:
-            self.checked[run.structure] = (run.verified, run.moved, run.turn, [
-                (u.apart, u.mixes, u.form, u.proven, u.turn, u.why) for u in run.uses if not u.late])
+            if all(map(isfinite, self.errors.values())):
+                self.checked[run.structure] = Known(run, self.checked.get(run.structure))
         self.checking = bool(self.entered and self._param_handles)
         if not self.weight_grads:
             self._lean = spareable(self)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..plain_text import escaped, table
-from .runs import Use
+from .runs import INFINITE, Use
 from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
 
 TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.bfloat16": 3e-2, "torch.float16": 1e-2}
@@ -99,7 +99,7 @@ def cover(cap: Any) -> Coverage:
     mixes = next((loss.mixes for run in cap.runs for loss in run.losses if loss is not None and loss.mixes), "")
     if len(runs) == 1 and not (cap.failed or cap.left_out or cap.filled or cap.unseen or cap.errors or cap.arrived):
         run, terms, refused = runs[0]
-        if not (refused or run.mixed or run.moved) and all(t.whole is None for t in terms.values()):
+        if not (refused or run.mixed or run.moved or run.dark) and all(t.whole is None for t in terms.values()):
             key = (run.structure, run.verified, mixes, frozenset(terms))   # the same calls as in another step say the same
             if key in cap._reports:
                 made: Coverage = cap._reports[key]
@@ -118,7 +118,7 @@ def cover(cap: Any) -> Coverage:
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
     uses = [u for run, _, _ in runs for u in run.uses if u.arrived]
     verified = bool(runs) and all(run.verified for run, _, _ in runs) and all(
-        u.proven or not u.apart or u.late or not any(d is not None and bool((d != 0).any()) for d in u.deltas) for u in uses)
+        u.proven or not u.apart or u.late or not (u.dark or u.lit()) for u in uses)
     report = Coverage(rows, verified, any(u.mixes for u in uses), mixes)
     if key is not None:
         cap._reports[key] = report
@@ -256,7 +256,7 @@ def compare(cap: Any) -> None:
                     error = apart / added
             cap.errors[p.number] = error
             if error != error or error == float("inf"):
-                cap.failed[p.number] = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+                cap.failed[p.number] = INFINITE
             elif not error <= tolerance:
                 hooks = bool(getattr(p.tensor, "_backward_hooks", None))
                 cap.failed[p.number] = (

@@ -1,0 +1,53 @@
+"""What a model called, in order: what was found out of the samples of one step holds for another that calls the same."""
+from __future__ import annotations
+
+from typing import Any, Final, Optional
+
+from ..listen.ear import GETTER, Ear
+
+SMALL: Final = 8                                # numbers below say which dimension, how many parts, ...; others are sizes
+SAYING: Final = frozenset((bool, str, type(None)))
+
+
+class Tally(Ear):
+    """An ear that notes what it hears while the model runs, functions without parameters too."""
+
+    def __init__(self, taking: Any, after: Any, follows: Any, origin: Any, passes: Any, says: Any, layout: Any) -> None:
+        super().__init__(taking, after, follows, origin, passes, says, layout)
+        self.said: list[Any] = []
+
+    def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
+        if self.running and type(func) is not GETTER:
+            said = self.said
+            said.append(func)
+            tell(said, args)
+            if kwargs is not None:
+                for key, x in kwargs.items():
+                    said.append(key)
+                    tell(said, (x,))
+        return super().call(func, impl, args, kwargs)
+
+    def begin(self, modules: list[Any]) -> None:
+        """Anew, with which of these are in training mode."""
+        modes = 1
+        for module in modules:
+            modes = modes << 1 | (1 if module.training else 0)
+        self.said = [modes]
+
+    def sum(self) -> int:
+        """A number for all of it."""
+        found = hash(tuple(self.said))
+        self.said = []
+        return found
+
+
+def tell(said: list[Any], values: Any) -> None:
+    """Note what arguments say of how a function works; tensors and factors do not."""
+    for x in values:
+        kind = type(x)
+        if kind is int:
+            said.append(x if -SMALL <= x < SMALL else SMALL)
+        elif kind in SAYING:
+            said.append(x)
+        elif kind is tuple or kind is list:
+            tell(said, x)
