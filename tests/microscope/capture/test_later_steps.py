@@ -71,6 +71,35 @@ def test_mixing_that_begins_in_a_later_step_is_found(torch: Any, name: str) -> N
             assert torch.allclose(cap.grads(scale="sample").norms(), alone(torch, model, x, y), rtol=1e-4)
 
 
+def test_a_mask_that_lets_samples_see_each_other_in_a_later_step(torch: Any) -> None:
+    class Attention(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.q, self.o, self.mask = torch.nn.Linear(4, 4), torch.nn.Linear(4, 3), torch.eye(6) > 0
+
+        def forward(self, x: Any) -> Any:
+            h = self.q(x)
+            return self.o((h @ h.T).masked_fill(~self.mask, -1e9).softmax(1) @ h)
+    model, x, y = Attention(), torch.randn(6, 4), torch.randn(6, 3)
+    cap = capture(model)
+    for opened in (False, False, True, False):
+        model.mask = (torch.ones(6, 6) if opened else torch.eye(6)) > 0
+        step(torch, model, cap, x, y)
+        assert cap.coverage().verified and cap.coverage().complete is not opened
+        if not opened:
+            assert torch.allclose(cap.grads(scale="sample").norms(), alone(torch, model, x, y), rtol=1e-4)
+
+
+def test_attention_inside_samples_is_proven_once(torch: Any) -> None:
+    model = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+    cap = capture(model)
+    count = passes(cap)
+    for _ in range(3):
+        step(torch, model, cap, torch.randn(4, 8, 8), torch.randn(4, 8, 8))
+        assert cap.coverage().complete and cap.coverage().verified
+    assert count == [1]
+
+
 def passes(cap: Any) -> list[int]:
     """Counts the proofs from here on."""
     count, place = [0], cap._place
