@@ -260,6 +260,7 @@ class Calls(Waiting):
             out = replaced(out, lambda x: copies.get(id(x), x))
             outs = list(copies.values())
         use.order = outs[0].grad_fn._sequence_nr()
+        use.dtypes = [x.dtype for x in outs]
         for x in outs:
             node, nr, cut = x.grad_fn, x.output_nr, None
             base = x._base

@@ -129,6 +129,7 @@ def drain(it: Waiting) -> None:
                         g = shown(grads[nr])
                         if g is None:
                             continue
+                        g = use.typed(k, g)
                         if it._aside is not None:
                             it._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
                         else:

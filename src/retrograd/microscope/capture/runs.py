@@ -178,6 +178,7 @@ class Use:
         self.layout = layout
         self.sources = sources
         self.shapes: list[tuple[int, ...]] = []
+        self.dtypes: list[Any] = []             # of the outputs
         self.deltas: list[Any] = []
         self.held: list[Any] = []               # what deltas are views of
         self.boxes: list[tuple[list[Any], int, Window | None]] = []     # per output, what reached a node and what of it
@@ -243,6 +244,10 @@ class Use:
         self.number = self.run.calls.get(key, 0)
         self.run.calls[key] = self.number + 1
 
+    def typed(self, k: int, g: Any) -> Any:
+        """A gradient at output k in the output's dtype: our engine's rules may go on in a wider one."""
+        return g.to(self.dtypes[k]) if self.dtypes and g.dtype != self.dtypes[k] else g
+
     def receive(self, k: int, g: Any, cut: Window | None) -> None:
         """The gradient at output k has come."""
         use = self
@@ -270,7 +275,7 @@ class Use:
 
 # What twins have in common; what comes goes to the first use, which passes it on.
 TWINS = ("kind", "numbers", "a", "versions", "meta", "site", "number", "path", "apart", "mixes", "form", "proven", "live",
-         "origins", "training", "back", "rows", "turn", "why", "late", "order", "shapes", "dark")
+         "origins", "training", "back", "rows", "turn", "why", "late", "order", "shapes", "dark", "dtypes")
 
 
 def shown(g: Any) -> Any:

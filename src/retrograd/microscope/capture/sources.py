@@ -113,6 +113,13 @@ def base(source: Source) -> tuple[Source, list[Made]]:
     return source, chain
 
 
+def uncopied(source: Source) -> Source:
+    """What it is a copy of, in another dtype perhaps: an element's gradient is that of the element."""
+    while isinstance(source, Made) and source.name in COPIES and len(source.parents) == 1:
+        source = next(iter(source.parents.values()))
+    return source
+
+
 def element_numbers(T: Any, source: Source) -> tuple[Source, Any]:
     """(base, for each element of source its flat position in the base; -1 where no gradient flows)"""
     bottom, chain = base(source)
