@@ -19,7 +19,7 @@ from ..listen import Engine, engine_of
 from .block import Block, forget
 from .pending import drain
 from .rules import Refused, pulled
-from .runs import Known, Run, Use
+from .runs import CHANGED, Known, Run, Use
 from .terms import Term, combined
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Capture(Block):
     def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
         """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""
         drain(self)
-        if self._terms is None:
+        if self._terms is None or any(use.stale for run, _, _ in self._terms for use in run.uses):
             self._terms = [self._terms_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
         made: list[tuple[Run, dict[int, Term], dict[int, str]]] = self._terms
         return made
@@ -139,7 +139,7 @@ class Capture(Block):
                     if not use.kind.complex and any(d is not None and d.is_complex() for d in use.deltas):
                         raise Refused(f"{use.name} computes with complex numbers, which are not covered")
                     if use.stale:
-                        raise Refused(f"the input of {use.name} was changed in place after the call")
+                        raise Refused(CHANGED.format(use.name))
                     if use.late and run.by:
                         raise Refused(f"{use.name} was called again by a checkpoint after {run.by}: it is unknown which samples "
                                       "its rows belong to")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import CaptureError
 from .runs import Use
 from .sources import Leaf, Source, pull, uncopied
 from .terms import Dense, Term, Whole
@@ -15,7 +16,7 @@ from .terms import Dense, Term, Whole
 Terms = list[tuple[Source, Term]]
 
 
-class Refused(Exception):
+class Refused(CaptureError):
     """A use whose weights cannot be covered at all: the text says why."""
 
 

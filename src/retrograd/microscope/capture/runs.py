@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._engine.tensor import wrap
+from ..errors import CaptureError
 from ..listen.ear import Call, Plan
 from ..plain_text import few
 from .sources import Source
@@ -14,6 +15,7 @@ from .sources import Source
 UNPROVEN = ("when samples were told apart, no gradient came to it (are there zeros above it?); they are told apart again in the "
             "next step")
 INFINITE = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+CHANGED = "the input of {} was changed in place after the call"
 LONGEST = 1000                                  # steps from one futile proof to the next
 
 
@@ -200,6 +202,17 @@ class Use:
     def stale(self) -> bool:
         """Was an input changed in place since?"""
         return any(t is not None and t._version != v for t, v in zip(self.a, self.versions))
+
+    @property
+    def input(self) -> Any:
+        """The (first) input as the function got it."""
+        self.fresh()
+        return self.a[0]
+
+    def fresh(self) -> None:
+        """Called when inputs are read, which may be long after the block: CaptureError when one was changed since the call."""
+        if self.stale:
+            raise CaptureError(f"{CHANGED.format(self.name)}; ask for quantities before, or give the model a copy")
 
     @property
     def arrived(self) -> bool:
