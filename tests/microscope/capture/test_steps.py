@@ -368,3 +368,38 @@ def test_a_twin_of_a_use_has_all_but_what_came_for_the_first() -> None:
     names = [name for name in dir(use) if not name.startswith("__") and not callable(getattr(use, name))]
     own = {name for name in names if getattr(twin, name) is not getattr(use, name) and getattr(twin, name) != getattr(use, name)}
     assert own == {"arrived", "boxes", "delta", "deltas", "device", "dtype"}
+
+
+# Parameters that come inside the block
+
+def test_parameters_that_are_added_or_thawed_before_the_model_is_called(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    model[0].requires_grad_(False)
+    cap = capture(model, check=True)
+    for _ in range(2):
+        with cap:
+            if len(model) == 3:
+                model[0].requires_grad_(True)
+                model.append(torch.nn.Linear(3, 2))
+            model.zero_grad()
+            model(x).pow(2).sum().backward()
+        report = cap.coverage()
+        assert report.complete and report.verified and max(cap.check().values()) < 1e-5
+        assert [(row.name, row.status) for row in report] == [
+            (f"{layer}.{key}", status) for layer in (0, 2, 3) for key, status in (("weight", "factors"), ("bias", "per sample"))]
+        for name, g in cap.grads().weight_grad().items():
+            assert torch.allclose(g, model.get_parameter(name).grad, rtol=1e-4, atol=1e-5)
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_parameter_that_comes_later_is_listed(torch: Any, check: bool) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    with capture(model, check=check) as cap:
+        y = model(x)
+        model.append(torch.nn.Linear(3, 2))
+        model.append(torch.nn.Linear(2, 2))
+        model[3](y).pow(2).sum().backward()         # not through the model
+    found = {row.name: row.status for row in cap.coverage()}
+    assert found["4.weight"] == "no gradient" and found["3.weight"] == found["3.bias"] == "not covered"
+    assert found["0.weight"] == "factors" and not cap.coverage().complete

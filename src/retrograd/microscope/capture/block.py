@@ -21,7 +21,7 @@ from .batch_proof import batched, verify
 from .calls import Calls
 from .loss import reduction_of
 from .loss_key import known_by_key
-from .parameters import Found, Tree, parameters_of, stand_ins
+from .parameters import Found, Tree, added, parameters_of, stand_ins
 from .pending import drain, inside, number_of, settle
 from .runs import INFINITE, Known, Run
 from .sample_order import unasked
@@ -69,15 +69,7 @@ class Block(Calls):
             raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
         if not self._tree.same():
             self._find_parameters()
-        buffers = self._tree.buffers()
-        found = self._found
-        if found is None or not found.holds(self.params, buffers):
-            found = self._found = Found(self.params, buffers)
-            self._ear.plans = {}
-            self._reports = {}
-            self._lean = set()
-        self._constants = found.constants
-        self._wanted = found.wanted
+        look(self)
         forget(self)
         self._own_thread = threading.get_ident()
         if not self.ours or self._heard is None:
@@ -92,8 +84,8 @@ class Block(Calls):
             raise CaptureError("capture(weight_grads=False): DDP and FSDP need every parameter's gradient; leave it out")
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
-        # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
-        self._before = [] if self.checking and self._param_handles else [gradient_of(p.tensor) for p in self.params]
+        # what is needed to notice a gradient by a way that was not seen
+        self._before = [gradient_of(p.tensor) for p in self.params]
         self._heard.__enter__()
         self.entered = True
         inside.append(self)
@@ -106,8 +98,8 @@ class Block(Calls):
         inside.remove(self)
         settle(self)
         drain(self)
-        if self._before:
-            notice_unseen(self)
+        take_in(self)
+        notice_unseen(self)
         lift(self)
         if self._param_handles:
             self._end_check()
@@ -188,6 +180,7 @@ class Block(Calls):
         ear.wary = bool(run.by)
         ear.waits = self.where is None and not self._lean and not self._spared
         if not self._sharded:
+            take_in(self)
             for p, x in stand_ins(self.engine, self.params, self._tracked, self.displaced):
                 self._tracked[id(x)] = Leaf(x, p.number)
                 self.stand_ins.append(x)
@@ -322,6 +315,39 @@ class Block(Calls):
         for handle in self._param_handles:
             handle.remove()
         self._param_handles = []
+
+
+def look(it: Block) -> bool:
+    """Learn which parameters want gradients, and which buffers there are; False when these are the same as ever."""
+    buffers = it._tree.buffers()
+    if it._found is not None and it._found.holds(it.params, buffers):
+        return False
+    found = it._found = Found(it.params, buffers)
+    it._constants = found.constants
+    it._wanted = found.wanted
+    it._ear.plans = {}
+    it._reports = {}
+    it._lean = set()
+    return True
+
+
+def take_in(it: Block) -> None:
+    """Parameters that were added, or thawed, since the block began."""
+    if it._sharded:
+        return
+    if not it._tree.same():
+        fresh = added(it.engine, it.model, it.layers, it.params)
+        if fresh:
+            it.params += fresh
+            it._before += [gradient_of(p.tensor) if it.entered else None for p in fresh]    # after the block any is new
+            it._tree = Tree(it.model)
+    before = it._wanted
+    if look(it) and it._found is not None:
+        for key, source in it._found.own.items():
+            it._tracked.setdefault(key, source)
+        if it._param_handles:
+            for number in it._wanted - before:
+                it._watch_gradient(it.params[number].tensor, number)
 
 
 def take_input(it: Block, run: Run, x: Any) -> None:

@@ -61,6 +61,22 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
     return found
 
 
+def added(engine: Engine, model: Any, layers: Any, known: list[Param]) -> list[Param]:
+    """Parameters with names that none of the known ones had, numbered after those.  Others are stand_ins."""
+    wanted = selector(engine, layers)
+    names = {name for p in known for name in (p.name, *p.aliases)}
+    ids = {id(p.tensor) for p in known}
+    found: list[Param] = []
+    for path, module in model.named_modules():
+        for key, tensor in module._parameters.items():
+            name = f"{path}.{key}" if path else key
+            if tensor is not None and id(tensor) not in ids and name not in names:
+                ids.add(id(tensor))
+                found.append(Param(len(known) + len(found), name, tensor, module, path))
+                found[-1].selected = wanted(name, path, tensor)
+    return found
+
+
 def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict[int, str]) -> list[tuple[Param, Any]]:
     """Leaves that functional_call, or an assignment since the capture began, put in the places of parameters.
 
@@ -98,6 +114,8 @@ class Found:
 
     def holds(self, params: list[Param], buffers: list[Any]) -> bool:
         """Of the same parameters, and these buffers."""
+        if len(params) != len(self.live):
+            return False
         for p, on in zip(params, self.live):
             if wants(p.tensor) != on:
                 return False
