@@ -299,6 +299,23 @@ def test_a_parameter_that_is_exchanged_inside_the_block(torch: Any) -> None:
     assert float((got - model[0].weight.grad).norm()) < 1e-4 * float(got.norm())
 
 
+def hooks_of(model: Any) -> list[Any]:
+    return [hook for m in model.modules() for name, table in vars(m).items() if "_hooks" in name and isinstance(table, dict)
+            for hook in table.values()]
+
+
+def test_hooks_of_the_user_are_copied(torch: Any) -> None:
+    model, x, seen = two(torch), torch.randn(6, 4), []
+    model.register_forward_hook(lambda m, args, kwargs, out: seen.append(m), with_kwargs=True)
+    with capture(model), capture(model):
+        with capture(model):
+            model(x)
+        other = copy.deepcopy(model)
+    assert len(hooks_of(other)) == len(hooks_of(model)) == 2        # the hook, and that it takes keywords
+    other(x)
+    assert seen == [model, other]
+
+
 @pytest.mark.parametrize("copied", ["deepcopy", "pickle", "save"])
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied: str, recurrent: bool) -> None:
@@ -321,8 +338,10 @@ def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied:
     with capture(model) as cap:
         made = out(model)
         other = copy_of(model)
+        assert hooks_of(other) == [] and "__getstate__" not in vars(other)
         out(other).sum().backward()             # between the captured call and its backward
         made.pow(2).sum().backward()
+    assert hooks_of(model) == [] and not any("__getstate__" in vars(m) for m in model.modules())
     assert len(cap.runs) == 1 and cap.coverage().complete and max(cap.check().values()) < 1e-5
     want = [p.grad.clone() for p in other.parameters()]
     other.zero_grad()

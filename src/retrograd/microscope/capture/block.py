@@ -13,7 +13,7 @@ from mypy_extensions import mypyc_attr
 from ..._engine.modes import state
 from ..._engine.tensor import TensorBase, read_grad
 from ..._engine.views import grad_fn
-from .._own_hook import OwnHook
+from .._own_hook import OwnHook, hide, show
 from ..errors import OF_OLD, CaptureError
 from ..listen import Engine
 from ..listen.ear import sizes, wants
@@ -49,6 +49,7 @@ class Block(Calls):
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
         self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._handles: list[Any] = []
+        self._hidden: list[Any] = []            # other modules that have hooks of ours
         self._hooks: Hooks | None = None        # on the model
         self._param_handles: list[Any] = []
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
@@ -125,6 +126,8 @@ class Block(Calls):
             before: list[Any] = []
             self._handles += [module.register_forward_pre_hook(OwnHook(self._turns, layout, before)),
                               module.register_forward_hook(OwnHook(self._turned, before), always_call=True)]
+            self._hidden.append(module)
+            hide(module)
 
     def _turns(self, layout: Any, before: list[Any], _module: Any, args: Any) -> None:
         before.append(self._ear.layout)
@@ -146,6 +149,8 @@ class Block(Calls):
             if "FSDPModule" in names:
                 self._sharded = True
                 self._handles.append(module.register_forward_pre_hook(OwnHook(self._gathered)))
+                self._hidden.append(module)
+                hide(module)
 
     def _gathered(self, module: Any, _args: Any) -> None:
         its = {id(m) for m in module.modules()}
@@ -391,6 +396,7 @@ class Hooks:
 def put_hooks(it: Block) -> None:
     hooks = it._hooks
     space: dict[str, Any] = it.model.__dict__
+    hide(it.model)
     if hooks is None or hooks.table is not space["_forward_pre_hooks"]:
         it._hooks = Hooks(it)
         return
@@ -406,6 +412,9 @@ def lift(it: Block) -> None:
         for handle in it._handles:
             handle.remove()
         it._handles = []
+    for module in it._hidden:
+        show(module)
+    it._hidden = []
     hooks = it._hooks
     if hooks is not None:
         space: dict[str, Any] = it.model.__dict__
@@ -413,6 +422,7 @@ def lift(it: Block) -> None:
         space["_forward_pre_hooks_with_kwargs"].pop(hooks.first, None)
         space["_forward_hooks"].pop(hooks.last, None)
         space["_forward_hooks_always_called"].pop(hooks.last, None)
+        show(it.model)
 
 
 def forget(it: Block) -> None:
