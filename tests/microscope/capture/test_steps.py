@@ -422,3 +422,30 @@ def test_a_parameter_that_comes_later_is_listed(torch: Any, check: bool) -> None
     found = {row.name: row.status for row in cap.coverage()}
     assert found["4.weight"] == "no gradient" and found["3.weight"] == found["3.bias"] == "not covered"
     assert found["0.weight"] == "factors" and not cap.coverage().complete
+
+
+@pytest.mark.parametrize("transform", ["grad", "vmap", "grad of the parameters"])
+@pytest.mark.parametrize("first", [True, False])
+def test_transforms_inside_a_block_are_no_backward(torch: Any, transform: str, first: bool) -> None:
+    func = importlib.import_module(torch.__name__ + ".func")
+    model, x = two(torch), torch.randn(6, 4)
+
+    def loss(weights: Any, x: Any) -> Any:
+        return func.functional_call(model, weights, (x,)).pow(2).sum()
+
+    def other() -> Any:
+        weights = {name: p if transform == "grad of the parameters" else p.detach() for name, p in model.named_parameters()}
+        if transform == "vmap":
+            return func.vmap(func.grad(loss), in_dims=(None, 0))(weights, x.unsqueeze(1))
+        return func.grad(loss)(weights, x)
+    cap = capture(model, check=True)
+    for _ in range(2):
+        model.zero_grad()
+        with cap:
+            if first:
+                other()
+            model(x).pow(2).sum().backward()
+            if not first:
+                other()
+        assert cap.coverage().complete and cap.coverage().verified and max(cap.check().values()) < 1e-5
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)

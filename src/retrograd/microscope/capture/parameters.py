@@ -86,15 +86,26 @@ def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict
     for p in params:
         places = p.module._parameters
         x = places.get(p.key) if isinstance(places, dict) else None     # a scripted module's are no dict
-        if x is p.tensor or x is None or id(x) in tracked or not p.tensor.requires_grad:
+        if x is p.tensor or x is None or not p.tensor.requires_grad:
+            continue
+        strange = transformed(engine, x)
+        if strange:
+            tracked.pop(id(x), None)            # of retrograd it may be a view of the parameter
+        elif id(x) in tracked:
             continue
         if not x.requires_grad:
             displaced[p.number] = "one without gradient"
-        elif not x.is_leaf or engine.transformed(x):
+        elif not x.is_leaf or strange:
             displaced[p.number] = "one computed before the capture began, or by a transform of torch.func"
         else:
             found.append((p, x))
     return found
+
+
+def transformed(engine: Engine, x: Any) -> bool:
+    """Is x a tensor of a transform of torch.func, of no use after it?  retrograd's are leaves, or of a type of their own."""
+    return engine.transformed(x) or engine.name == "retrograd" and (
+        getattr(x, "_of_transform", 0) != 0 or type(x).__name__ == "Batched")
 
 
 class Found:
