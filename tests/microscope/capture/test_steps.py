@@ -367,6 +367,24 @@ def test_captures_inside_each_other_see_only_the_users_passes(torch: Any, layers
     assert torch.equal(inner.grads().norms(), alone.grads(layers).norms())
 
 
+@pytest.mark.parametrize("seeded", [False, True])
+def test_many_captures_at_once(torch: Any, seeded: bool) -> None:
+    nn = torch.nn
+    model, x = nn.Sequential(nn.Sequential(nn.Linear(4, 5), nn.Tanh()), nn.Linear(5, 3)), torch.randn(6, 4)
+    for _ in range(2):
+        model.zero_grad()
+        with capture(model) as a, capture(model[0]) as b, capture(model[1]) as c, capture(model) as d:
+            loss = model(x).pow(2).mean()
+            loss.backward(torch.tensor(2.0)) if seeded else torch.autograd.backward((loss,))
+        for cap, prefix in ((a, ""), (b, "0."), (c, "1."), (d, "")):
+            assert cap.coverage().complete and max(cap.check().values()) < 1e-5
+            for name, g in cap.grads().weight_grad().items():
+                assert torch.allclose(g, model.get_parameter(prefix + name).grad, rtol=1e-4, atol=1e-6)
+        for cap in (a, c, d):
+            assert cap.losses[0].kind == "mean" and cap.losses[0].factor == (2 if seeded else 1)
+        assert torch.equal(a.grads(scale="sample").norms(), d.grads(scale="sample").norms())
+
+
 def test_each_row_of_a_batch_of_gradients_is_a_pass_of_its_own() -> None:
     model, x = two(retrograd), retrograd.randn(6, 4, requires_grad=True)
     cap = capture(model)

@@ -276,7 +276,7 @@ class Block(Calls):
                 if id(root) in self._tracked:
                     self._root(root)
             if len(roots) == 1 and (alone or self.engine.is_tensor(roots[0])):
-                seed, = (None,) if alone else listed(self.engine.seeds(args, kwargs)) or (None,)
+                seed, = (None,) if alone else listed(seeds(self.engine, args, kwargs)) or (None,)
                 self._loss = None if seed is not None else known_by_key(roots[0], self.runs, self._reductions)
                 if self._loss is None:
                     self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
@@ -476,6 +476,14 @@ def gradient_of(x: Any) -> tuple[Any, int] | None:
     """Its .grad, and which version of it."""
     g = read_grad(x) if isinstance(x, TensorBase) else x.grad
     return None if g is None else (g, g._version)
+
+
+def seeds(engine: Engine, args: Any, kwargs: Any) -> Any:
+    """The gradients that a pass begins with: each capture around this one may have wrapped them."""
+    given = engine.seeds(args, kwargs)
+    while (inner := engine.seeds((), {"gradient": given})) is not given:
+        given = inner
+    return given
 
 
 def listed(given: Any) -> tuple[Any, ...]:
