@@ -188,10 +188,18 @@ class Grads:
             return ByName({name: self._stacked(name, lambda t: t.per_sample()) for name in self.names})
 
     def per_token(self) -> dict[str, Any]:
-        """{name: (N, T, *shape)} for weights whose layers see tokens; T counts all calls of the layer."""
+        """{name: (N, T, *shape)} for weights whose layers see tokens; T counts all calls of the layer.  Others are left out;
+        CaptureError when no weight is left."""
         self._samples("per_token")
         with self.torch.no_grad():
-            return ByName({name: self._stacked(name, lambda t: t.per_token()) for name in self.names})
+            names = [name for name in self.names if not self._lacks_tokens(name)]
+            if not names:
+                raise CaptureError(f"per_token: the samples of {few(self.names)} have no tokens")
+            return ByName({name: self._stacked(name, lambda t: t.per_token()) for name in names})
+
+    def _lacks_tokens(self, name: str) -> bool:
+        """Are there samples of a weight that have none?"""
+        return any(t is not None and t.token_count() is None for t, _, _ in self._each(name))
 
     def _stacked(self, name: str, ask: Any) -> Any:
         T = self.torch
@@ -350,6 +358,8 @@ class Grads:
         self._samples("select", names)
         if samples is not None and len(self._parts) > 1:
             raise CaptureError("select(samples=...): the capture holds several runs; select in one run at a time")
+        if without := [name for name in names if tokens is not None and self._lacks_tokens(name)]:
+            raise CaptureError(f"select(tokens=...): the samples of {few(without)} have no tokens; choose others with layers=")
         at, where = index(self.torch, samples), index(self.torch, tokens)
         parts = []
         sizes = []
