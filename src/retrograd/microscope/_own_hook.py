@@ -32,7 +32,8 @@ def show(module: Any) -> None:
 
 def state_of(module: Any) -> Any:
     """What its class gives to be copied, but for our hooks."""
-    state = type(module).__getstate__(module)
+    cls: Any = type(module)
+    state = cls.__getstate__(module)
     if type(state) is not dict:                 # with slots: the copy gets hooks that do nothing
         return state
     tables = {name: table for name, table in state.items() if "_hooks" in name and isinstance(table, dict)}

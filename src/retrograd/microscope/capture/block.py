@@ -46,6 +46,7 @@ class Block(Calls):
         self.checked: dict[int, Known] = {}     # structures of steps that were -> what was found out of them
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
+        self.elsewhere: bool = False            # was the model called in another thread?
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
         self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._handles: list[Any] = []
@@ -166,6 +167,7 @@ class Block(Calls):
 
     def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
         if threading.get_ident() != self._own_thread:
+            self.elsewhere = True
             return
         self._depth += 1
         if self._depth > 1:
@@ -437,6 +439,9 @@ def forget(it: Block) -> None:
     if it.failed:                               # another step may well be finite
         it.failed = {n: why for n, why in it.failed.items() if why != INFINITE}
     it.displaced = {}
+    it.elsewhere = False
+    if it._ear.unrecorded:
+        it._ear.unrecorded = set()
     it.stand_ins = []
     if it.left_out or it._spared or it.unseen:
         it.left_out = set()

@@ -33,7 +33,8 @@ class Calls(Waiting):
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
         self._heard: Any = None                 # a context in which the ear hears
         self._ear: Tally = Tally(self._takes, self._without, self._follow, self._origin,
-                                 engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim)
+                                 engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim,
+                                 engine.torch.is_grad_enabled)
         self._pending = self._ear.waiting
         self._sharded: bool = False             # by FSDP?
         self._depth: int = 0                    # of calls of the model, in each other

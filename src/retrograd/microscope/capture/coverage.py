@@ -97,10 +97,12 @@ def cover(cap: Any) -> Coverage:
     runs = cap.terms()
     key = None
     mixes = next((loss.mixes for run in cap.runs for loss in run.losses if loss is not None and loss.mixes), "")
-    if len(runs) == 1 and not (cap.failed or cap.left_out or cap.filled or cap.unseen or cap.errors or cap.arrived):
+    special = (cap.failed, cap.left_out, cap.filled, cap.unseen, cap.errors, cap.arrived, cap.elsewhere)
+    if len(runs) == 1 and not any(special):
         run, terms, refused = runs[0]
         if not (refused or run.mixed or run.moved or run.dark) and all(t.whole is None for t in terms.values()):
-            key = (run.structure, run.verified, mixes, frozenset(terms))   # the same calls as in another step say the same
+            # the same calls as in another step say the same
+            key = run.structure, run.verified, mixes, frozenset(terms), frozenset(cap._ear.unrecorded)
             if key in cap._reports:
                 made: Coverage = cap._reports[key]
                 return made
@@ -157,7 +159,7 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
             return "not covered", unseen(cap, p)
         if uses and not came:
             return "no gradient", f"{used(uses)}, but no gradient came back: the loss does not use it, or backward did not run"
-        return "no gradient", displaced(cap, p) or "never called"
+        return "no gradient", displaced(cap, p) or uncalled(cap, id(p.tensor) in cap._ear.unrecorded) or "never called"
     for run, terms, _ in runs:
         if p.number in terms and run.mixed:
             return "whole batch", run.mixed
@@ -194,9 +196,16 @@ def form(term: Term) -> str:
 
 def unseen(cap: Any, p: Any) -> str:
     """A gradient came, but no call was seen that could have made it."""
-    return displaced(cap, p) or (
+    return displaced(cap, p) or uncalled(cap, False) or (
         "a gradient arrived, but the capture saw no call with it: a custom autograd.Function, or a compiled or scripted "
         "part, may use it")
+
+
+def uncalled(cap: Any, unrecorded: bool) -> str:
+    """Why calls gave no use.  unrecorded: some were made where gradients are not."""
+    if cap.elsewhere:
+        return "the model was called in another thread than the one that entered the block: enter it there"
+    return "called under no_grad() or inference_mode(), where no gradient is recorded" if unrecorded else ""
 
 
 def displaced(cap: Any, p: Any) -> str:

@@ -49,14 +49,14 @@ class Grads:
             self.names = list(dict.fromkeys(name for part in parts for name in part))
             self._apart = True
             return
-        from .coverage import cover
+        from .coverage import cover, uncalled
         made = cap.terms()
         if not made:
             if not any(p.tensor.requires_grad for p in cap.params):
                 raise CaptureError("grads: no gradient has arrived: every parameter is frozen (requires_grad is False)")
-            raise CaptureError(
-                "grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
-                    "" if cap.runs else " (the model was never called)"))
+            why = uncalled(cap, bool(cap._ear.unrecorded)) or ("" if cap.runs else "the model was never called")
+            raise CaptureError("grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
+                f" ({why})" if why else ""))
         patterns = None if layers is None else Patterns(layers)
         report = cover(cap)
         chosen = [p for p, row in zip(cap.params, report) if row.status not in ("frozen", "left out", "no gradient")

@@ -3,18 +3,24 @@ from __future__ import annotations
 
 from typing import Any, Final, Optional
 
-from ..listen.ear import GETTER, Ear
+from ..listen.ear import GETTER, MARK, Ear, wants
 
 SMALL: Final = 8                                # numbers below say which dimension, how many parts, ...; others are sizes
 SAYING: Final = frozenset((bool, str, type(None)))
 
 
 class Tally(Ear):
-    """An ear that notes what it hears while the model runs, functions without parameters too."""
+    """An ear that notes what it hears while the model runs, functions without parameters too.
 
-    def __init__(self, taking: Any, after: Any, follows: Any, origin: Any, passes: Any, says: Any, layout: Any) -> None:
+    recording   () -> are gradients recorded?
+    """
+
+    def __init__(self, taking: Any, after: Any, follows: Any, origin: Any, passes: Any, says: Any, layout: Any,
+                 recording: Any) -> None:
         super().__init__(taking, after, follows, origin, passes, says, layout)
         self.said: list[Any] = []
+        self.recording: Any = recording
+        self.unrecorded: set[int] = set()       # ids of parameters that were used where none are
 
     def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
         if self.running and type(func) is not GETTER:
@@ -26,6 +32,16 @@ class Tally(Ear):
                     said.append(key)
                     tell(said, (x,))
         return super().call(func, impl, args, kwargs)
+
+    def take(self, first: int, func: Any, impl: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        out = super().take(first, func, impl, args, kwargs)
+        if self.running and not wants(out) and not self.recording():
+            for x in (*args, *kwargs.values()):
+                if id(x) in self.followed:
+                    self.unrecorded.add(id(x))
+            if getattr(out, MARK, None) is None:        # of a call like one that was recorded
+                return self.after(func, args, kwargs, out)
+        return out
 
     def begin(self, modules: list[Any]) -> None:
         """Anew, with which of these are in training mode."""
