@@ -467,3 +467,44 @@ def test_transforms_inside_a_block_are_no_backward(torch: Any, transform: str, f
                 other()
         assert cap.coverage().complete and cap.coverage().verified and max(cap.check().values()) < 1e-5
         assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+
+
+# Weights that several modules have
+
+def tied(torch: Any) -> Any:
+    class Tied(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            nn = torch.nn
+            self.te, self.a, self.b, self.head = nn.Embedding(7, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 7, bias=False)
+            self.head.weight, self.b.weight = self.te.weight, self.a.weight
+
+        def forward(self, x: Any) -> Any:
+            x = self.b(self.a(self.te(x)).tanh()) + self.a(self.te(x))
+            return self.head(x) + torch.nn.functional.linear(x, self.head.weight)
+    return Tied()
+
+
+def test_calls_with_a_tied_weight_are_of_the_module_that_is_called(torch: Any) -> None:
+    model, x = tied(torch), torch.randint(0, 7, (6, 3))
+    calls = [("te", 0), ("a", 0), ("b", 0), ("te", 1), ("a", 1), ("head", 0), ("te", 0)]    # the last one by no module
+    seen: list[tuple[str, int]] = []
+
+    def every(path: str, call: int) -> bool:
+        seen.append((path, call))
+        return True
+    cap, other = capture(model), capture(model, where=every)
+    for _ in range(3):
+        seen.clear()
+        with cap, other:
+            model(x).pow(2).sum().backward()
+        assert seen == calls == [(use.path, use.number) for use in cap.uses()]
+        assert [use.path for use in cap.uses("head")] == ["head"] and len(cap.uses("a")) == 2
+        assert cap.coverage().complete and other.coverage().complete
+        assert torch.equal(cap.grads().norms(), other.grads().norms())
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+    te, ab = ["te.weight"], ["a.weight", "b.bias"]
+    for chosen, names in (("head", te), ("head.*", te), ("te", te), ("b", ab)):
+        with capture(model, chosen) as some:
+            model(x).pow(2).sum().backward()
+        assert some.grads().names == names == cap.grads(chosen).names == cap.grads().select(chosen).names

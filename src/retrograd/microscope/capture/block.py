@@ -65,6 +65,9 @@ class Block(Calls):
         self.params = parameters_of(self.engine, self.model, self.layers)
         self._tree: Tree = Tree(self.model)
         self._turning: list[tuple[Any, Any]] = list(self._layouts())
+        tied = [p for p in self.params if len(p.owners) > 1]
+        self._owners: dict[str, Any] = {path: module for p in tied for path, module in p.owners.items()}
+        self._ear.tied = {id(p.tensor) for p in tied}
 
     def _enter(self) -> None:
         if self.entered:
@@ -79,6 +82,8 @@ class Block(Calls):
         put_hooks(self)
         if self._turning:
             self._mark_layouts()
+        if self._owners:
+            self._mark_owners()
         if not self.ours:
             self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
@@ -138,6 +143,22 @@ class Block(Calls):
 
     def _turned(self, before: list[Any], _module: Any, _args: Any, _out: Any) -> None:
         self._ear.layout = before.pop()
+
+    def _mark_owners(self) -> None:
+        """Modules that have a parameter in common: which one is being called?"""
+        for path, module in self._owners.items():
+            self._handles += [module.register_forward_pre_hook(OwnHook(self.engine.eager(self._comes), path)),
+                              module.register_forward_hook(OwnHook(self.engine.eager(self._goes)), always_call=True)]
+            self._hidden.append(module)
+            hide(module)
+
+    def _comes(self, path: str, _module: Any, _args: Any) -> None:
+        if threading.get_ident() == self._own_thread:
+            self._within.append(path)
+
+    def _goes(self, _module: Any, _args: Any, _out: Any) -> None:
+        if threading.get_ident() == self._own_thread and self._within:
+            self._within.pop()
 
     def _mark_sharded(self) -> None:
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
@@ -258,7 +279,7 @@ class Block(Calls):
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
                 plan = self._ear.plans.get((id(x), func))
-                if plan is not None and self._ear.alike(plan, args, kwargs):
+                if plan is not None and self._ear.alike(plan, args, kwargs) and plan.path == self._path_of(plan.first):
                     return self._again(plan, func, impl, args, kwargs)
                 break
         if func is self.engine.torch.autograd.grad:
@@ -450,6 +471,7 @@ def forget(it: Block) -> None:
     it._terms = None
     it._tracked = it._ear.followed = {} if it._found is None else it._found.own.copy()
     it._depth = 0
+    it._within = []
     it._ear.running = it._ear.waits = False
 
 

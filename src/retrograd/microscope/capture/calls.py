@@ -150,7 +150,7 @@ class Calls(Waiting):
             return
         first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
-        path = self.params[min(use.numbers)].path
+        path = self._path_of(min(use.numbers))
         self._ear.plans[first, use.func] = Plan(use.kind, use.name, use.func, path, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 

@@ -471,12 +471,12 @@ class Patterns:
 
     def unmet(self, params: list[Any]) -> str:
         """The first of the names without * or ? that none of the parameters has; "" where there is none."""
-        known = {name for p in params for name in (p.name, p.path, *p.aliases)}
+        known = {name for p in params for name in p.names()}
         return next((name for name in self.plain - set(self.wild) if name not in known), "")
 
     def match(self, p: Any) -> bool:
         """Is p, a parameter, meant?"""
-        names = (p.name, p.path, *p.aliases)
+        names = p.names()
         return not self.plain.isdisjoint(names) or any(fnmatch.fnmatchcase(name, k) for k in self.wild for name in names)
 
 

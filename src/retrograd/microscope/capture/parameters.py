@@ -22,8 +22,17 @@ class Param:
         self.key = name.rpartition(".")[2]
         self.path = path                        # of the module that has it
         self.aliases: list[str] = []            # other names of the same tensor
+        self.owners: dict[str, Any] = {path: module}    # all modules that have it, by their paths
         self.shape: tuple[int, ...] = () if type(tensor).__name__ == "UninitializedParameter" else tuple(tensor.shape)
         self.selected = True
+
+    def names(self) -> list[str]:
+        """All names of it and of the modules that have it."""
+        return [self.name, *self.aliases, *self.owners]
+
+    def among(self, wanted: Callable[[str, str, Any], bool]) -> bool:
+        """Does a selector() want it, by one of its names?"""
+        return any(wanted(name, name.rpartition(".")[0], self.tensor) for name in (self.name, *self.aliases))
 
 
 def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
@@ -38,6 +47,7 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
             name = f"{path}.{key}" if path else key
             if id(tensor) in by_id:
                 by_id[id(tensor)].aliases.append(name)
+                by_id[id(tensor)].owners[path] = module
                 continue
             by_id[id(tensor)] = Param(len(found), name, tensor, module, path)
             found.append(by_id[id(tensor)])
@@ -49,14 +59,14 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
     if not found:
         raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
     for p in found:
-        p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
+        p.selected = p.among(wanted)
     if not any(p.selected for p in found):
         raise CaptureError(
             f"capture: layers={layers!r} selects no parameter; there are "
             + ", ".join(p.name for p in found[:8]) + (", ..." if len(found) > 8 else ""))
     for layer in layers if isinstance(layers, (list, tuple, set, frozenset)) else ():
         one = selector(engine, [layer])
-        if not any(one(name, p.path, p.tensor) for p in found for name in (p.name, *p.aliases)):
+        if not any(p.among(one) for p in found):
             raise CaptureError(f"capture: layers= has {layer!r:.60}, which selects no parameter")
     return found
 

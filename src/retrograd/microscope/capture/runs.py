@@ -31,7 +31,7 @@ class Run:
         self.waiting: list[Call] = []           # that are no uses yet: pending.py
         self.came = 0                           # how many gradients came for those
         self.numbers: set[int] = set()          # parameters that were used
-        self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
+        self.calls: dict[tuple[int, str, str], int] = {}    # of each weight by each function in each module, so far
         self.verified = False                   # by apart.verify
         self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
         self.by = ""                            # what may have put them elsewhere first, with file and line
@@ -253,7 +253,7 @@ class Use:
         self.path = path
         if self.training:
             self.run.mixing.append(path)
-        key = (first, self.name)
+        key = (first, self.name, path)
         self.number = self.run.calls.get(key, 0)
         self.run.calls[key] = self.number + 1
 

@@ -19,6 +19,7 @@ class Tally(Ear):
                  recording: Any) -> None:
         super().__init__(taking, after, follows, origin, passes, says, layout)
         self.said: list[Any] = []
+        self.tied: set[int] = set()             # ids of parameters that several modules have
         self.recording: Any = recording
         self.unrecorded: set[int] = set()       # ids of parameters that were used where none are
 
@@ -34,7 +35,10 @@ class Tally(Ear):
         return super().call(func, impl, args, kwargs)
 
     def take(self, first: int, func: Any, impl: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        out = super().take(first, func, impl, args, kwargs)
+        if first in self.tied:                  # of which module?  Such calls do not wait
+            out = self.taking(func, impl, args, kwargs)
+        else:
+            out = super().take(first, func, impl, args, kwargs)
         if self.running and not wants(out) and not self.recording():
             for x in (*args, *kwargs.values()):
                 if id(x) in self.followed:
