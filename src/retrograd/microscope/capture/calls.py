@@ -102,15 +102,26 @@ class Calls(Waiting):
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
             return self._use(func, impl, args, kwargs)
-        if self._lean and data.requires_grad and plan.numbers <= self._lean and not self.checking and not any(
-                hooked(s.tensor) for s in plan.sources.values()):
-            self._spared |= plan.numbers
-            out = impl(*[x.detach() if place else x for x, place in zip(args, plan.places)],
-                       **{key: x.detach() if plan.named[key] else x for key, x in kwargs.items()})
+        spared = self._spareable(plan, data)
+        self._still_whole(plan.numbers - spared, plan.name)
+        if spared:
+            self._spared |= spared
+            those = {id(s.tensor) for s in plan.sources.values() if s.number in spared}
+            out = impl(*[x.detach() if id(x) in those else x for x in args],
+                       **{key: x.detach() if id(x) in those else x for key, x in kwargs.items()})
         else:
-            self._still_whole(plan.numbers, plan.name)
             out = impl(*args, **kwargs)
         return self._follow(plan, args, kwargs, data, out) if plan.wanted and out.requires_grad else out
+
+    def _spareable(self, plan: Plan, data: Any) -> set[int]:
+        """Parameters of a call whose gradients need not be computed; not all, where nothing else leads a gradient to it."""
+        if not self._lean or self.checking:
+            return set()
+        spared = plan.numbers & self._lean
+        if spared == plan.numbers and not data.requires_grad or any(
+                hooked(s.tensor) for s in plan.sources.values() if s.number in spared):
+            return set()
+        return spared
 
     def _follow(self, plan: Plan, args: Any, kwargs: Any, data: Any, out: Any) -> Any:
         """It gave `out`."""

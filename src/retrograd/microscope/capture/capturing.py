@@ -46,7 +46,8 @@ class Capture(Block):
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
                 weight_grad() compute what you need.  That saves up to a third of the step.  Does not apply to parameters with
-                hooks, to those known for the whole batch only, nor under DDP or FSDP
+                hooks, to those known for the whole batch only, nor under DDP or FSDP; of a layer whose input needs no
+                gradient, such as the first, to the weight, if there is a bias, which gets its gradient
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """

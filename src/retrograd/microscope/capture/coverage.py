@@ -283,14 +283,17 @@ def sum_added(p: Any, uses: Iterable[Use]) -> float:
 
 
 def spareable(cap: Any) -> set[int]:
-    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions of data that have
-    gradients as their only uses."""
+    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions as their only uses.  Where
+    the data have no gradient, the bias leads it to the call, so a weight without one is not among them."""
     if cap.left_out:
         return set()
     uses = [u for run in cap.runs for u in run.uses]
     report = cap.coverage()
     found = {p.number for p in cap.params if report[p.name].status in GOOD and any(p.number in u.numbers for u in uses)}
     for u in uses:
-        if u.kind.kind not in ("linear", "matmul", "conv") or not u.live:
+        if u.kind.kind not in ("linear", "matmul", "conv"):
             found -= u.numbers
+        elif not u.live:
+            leading = u.sources.get("bias")
+            found -= u.numbers if leading is None else {leaf.number for leaf in leading.leaves()}
     return found
