@@ -59,6 +59,7 @@ COMPILED = (
     "microscope/capture/pending.py",
     "microscope/capture/runs.py",
     "microscope/capture/sources.py",
+    "microscope/capture/tally.py",
     "microscope/flight/hearing.py",
     "microscope/flight/step.py",
     "microscope/flight/usual.py",

@@ -86,7 +86,7 @@ def test_forward_without_recording(torch: Any) -> None:
     model = two(torch)
     with capture(model) as cap, torch.no_grad():
         model(torch.randn(3, 4))
-    assert {r.how for r in cap.coverage()} == {"never called"}
+    assert {r.how for r in cap.coverage()} == {"called under no_grad() or inference_mode(), where no gradient is recorded"}
 
 
 def test_an_input_without_batch_dimension(torch: Any) -> None:
@@ -247,6 +247,57 @@ def test_other_threads_are_not_captured(torch: Any) -> None:
         model.zero_grad()
         model(torch.randn(3, 4)).sum().backward()
     assert hooked == [] and cap.grads().norms().shape == (3,)
+
+
+def test_a_model_called_in_another_thread_only_is_not_called_never_called(torch: Any) -> None:
+    import threading
+    model = two(torch)
+    for check in (True, False):
+        with capture(model, check=check) as cap:
+            thread = threading.Thread(target=lambda: model(torch.randn(7, 4)).sum().backward())
+            thread.start()
+            thread.join()
+        assert all("in another thread" in row.how for row in cap.coverage())
+        with pytest.raises(CaptureError, match="in another thread than the one that entered the block"):
+            cap.grads()
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_a_model_called_without_gradients_is_not_called_never_called(torch: Any, mode: str) -> None:
+    model, x = two(torch), torch.randn(7, 4)
+    cap = capture(model)
+    for _ in range(2):
+        with cap, getattr(torch, mode)():
+            model(x)
+        assert {row.status for row in cap.coverage()} == {"no gradient"}
+        assert all("called under no_grad() or inference_mode()" in row.how for row in cap.coverage())
+        with pytest.raises(CaptureError, match="no_grad"):
+            cap.grads()
+        with cap:
+            model(x).sum().backward()
+        assert cap.coverage().complete and cap.grads().norms().shape == (7,)
+
+
+def test_a_layer_called_without_gradients_inside_the_model(torch: Any) -> None:
+    class Half(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.idle, self.last = (torch.nn.Linear(4, 4) for _ in range(3))
+            self.frozen = False
+
+        def forward(self, x: Any) -> Any:
+            with torch.set_grad_enabled(not self.frozen):
+                x = self.first(x)
+            return self.last(x)
+    model, x = Half(), torch.randn(7, 4)
+    cap = capture(model)
+    for frozen in (False, True, True, False):
+        model.frozen = frozen
+        with cap:
+            model(x).sum().backward()
+        report = cap.coverage()
+        assert report["last.weight"].status == "factors" and report["idle.weight"].how == "never called"
+        assert ("no_grad" in report["first.weight"].how) is frozen
 
 
 def test_captures_of_other_threads_do_not_take_each_others_gradients(torch: Any) -> None:

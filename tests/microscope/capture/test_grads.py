@@ -582,3 +582,23 @@ def test_an_unknown_name_is_answered_with_the_names(torch: Any) -> None:
         assert set(found) == set(grads.names) and found.get("nope") is None and "nope" not in found
         with pytest.raises(KeyError, match="no parameter 'nope'; there are 0.weight, 0.bias, 1.weight"):
             found["nope"]
+
+
+def test_weights_without_tokens_are_left_out_of_per_token_or_named(torch: Any) -> None:
+    class Placed(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.place, self.layer = torch.nn.Parameter(torch.randn(1, 3, 4)), torch.nn.Linear(4, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.layer(x + self.place)
+    model, x = Placed(), torch.randn(6, 3, 4)
+    grads = captured(torch, model, x).grads()
+    got, whole = grads.per_token(), grads.per_sample()
+    assert list(got) == ["layer.weight", "layer.bias"] and set(whole) == {*got, "place"}
+    for name, g in got.items():
+        assert tuple(g.shape[:2]) == (6, 3) and near(g.sum(1), whole[name])
+    with pytest.raises(CaptureError, match="per_token: the samples of place have no tokens"):
+        grads.select("place").per_token()
+    with pytest.raises(CaptureError, match=r"select\(tokens=...\): the samples of place have no tokens"):
+        grads.select(tokens=[0])

@@ -29,7 +29,8 @@ def test_quantities_are_those_of_a_full_step(torch: Any) -> None:
     assert set(first) == {name for name, _ in model.named_parameters()}
     for _ in range(2):
         x = torch.randn(3, 2, 8)
-        spared = {"2.weight", "2.bias", "6.weight", "6.bias", "8.weight", "8.bias"}     # not the first layer, not the norm
+        # not the first layer's bias, which leads the gradient there, nor the norm
+        spared = {"0.weight", "2.weight", "2.bias", "6.weight", "6.bias", "8.weight", "8.bias"}
         got = run(torch, model, lean, x)
         assert set(got) == set(first) - spared
         want = run(torch, model, full, x)
@@ -51,7 +52,8 @@ def test_gradients_that_are_there_stay(torch: Any) -> None:
     with cap:
         model(x).sin().sum().backward()
     assert torch.equal(model[8].weight.grad, before["8.weight"])
-    assert torch.allclose(model[0].weight.grad, 2 * before["0.weight"])
+    assert torch.allclose(model[0].bias.grad, 2 * before["0.bias"])
+    assert torch.allclose(model[5].weight.grad, 2 * before["5.weight"])
 
 
 def test_hooked_and_otherwise_used_parameters_get_theirs(torch: Any) -> None:
@@ -67,23 +69,29 @@ def test_hooked_and_otherwise_used_parameters_get_theirs(torch: Any) -> None:
     assert not {"8.weight", "6.bias"} & set(run(torch, model, cap, x))
 
 
-def test_a_layer_called_on_data_without_a_gradient_too_keeps_its_gradient(torch: Any) -> None:
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_layer_called_on_data_without_a_gradient_keeps_what_leads_the_gradient_there(torch: Any, bias: bool) -> None:
     nn = torch.nn
 
     class Twice(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.fc, self.out = nn.Linear(3, 3), nn.Linear(3, 2)
+            self.fc, self.out = nn.Linear(3, 3, bias=bias), nn.Linear(3, 2)
 
         def forward(self, x: Any) -> Any:
             return self.out(self.fc(self.fc(x).tanh()))
     model, x = Twice(), torch.randn(4, 3)
-    cap = capture(model, weight_grads=False)
-    for _ in range(3):
-        grads = run(torch, model, cap, x)
-        want = cap.grads().weight_grad()
-        assert torch.allclose(grads["fc.weight"], want["fc.weight"], rtol=1e-4, atol=1e-6)
-    assert "out.weight" not in grads
+    full, lean = capture(model), capture(model, weight_grads=False)
+    for n in range(3):
+        want = run(torch, model, full, x)
+        grads = run(torch, model, lean, x)
+        for name, g in lean.grads().weight_grad().items():
+            assert torch.allclose(g, want[name], rtol=1e-4, atol=1e-6), name
+        assert torch.allclose(lean.grads().norms(), full.grads().norms(), rtol=1e-5)
+        if n:
+            assert set(grads) == {"fc.bias" if bias else "fc.weight"}
+    for name, g in grads.items():
+        assert torch.allclose(g, want[name], rtol=1e-4, atol=1e-6)
 
 
 def test_a_use_that_was_not_there_before_is_refused(torch: Any) -> None:

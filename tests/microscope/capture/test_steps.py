@@ -299,6 +299,23 @@ def test_a_parameter_that_is_exchanged_inside_the_block(torch: Any) -> None:
     assert float((got - model[0].weight.grad).norm()) < 1e-4 * float(got.norm())
 
 
+def hooks_of(model: Any) -> list[Any]:
+    return [hook for m in model.modules() for name, table in vars(m).items() if "_hooks" in name and isinstance(table, dict)
+            for hook in table.values()]
+
+
+def test_hooks_of_the_user_are_copied(torch: Any) -> None:
+    model, x, seen = two(torch), torch.randn(6, 4), []
+    model.register_forward_hook(lambda m, args, kwargs, out: seen.append(m), with_kwargs=True)
+    with capture(model), capture(model):
+        with capture(model):
+            model(x)
+        other = copy.deepcopy(model)
+    assert len(hooks_of(other)) == len(hooks_of(model)) == 2        # the hook, and that it takes keywords
+    other(x)
+    assert seen == [model, other]
+
+
 @pytest.mark.parametrize("copied", ["deepcopy", "pickle", "save"])
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied: str, recurrent: bool) -> None:
@@ -321,8 +338,10 @@ def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied:
     with capture(model) as cap:
         made = out(model)
         other = copy_of(model)
+        assert hooks_of(other) == [] and "__getstate__" not in vars(other)
         out(other).sum().backward()             # between the captured call and its backward
         made.pow(2).sum().backward()
+    assert hooks_of(model) == [] and not any("__getstate__" in vars(m) for m in model.modules())
     assert len(cap.runs) == 1 and cap.coverage().complete and max(cap.check().values()) < 1e-5
     want = [p.grad.clone() for p in other.parameters()]
     other.zero_grad()
@@ -348,6 +367,24 @@ def test_captures_inside_each_other_see_only_the_users_passes(torch: Any, layers
     assert torch.equal(inner.grads().norms(), alone.grads(layers).norms())
 
 
+@pytest.mark.parametrize("seeded", [False, True])
+def test_many_captures_at_once(torch: Any, seeded: bool) -> None:
+    nn = torch.nn
+    model, x = nn.Sequential(nn.Sequential(nn.Linear(4, 5), nn.Tanh()), nn.Linear(5, 3)), torch.randn(6, 4)
+    for _ in range(2):
+        model.zero_grad()
+        with capture(model) as a, capture(model[0]) as b, capture(model[1]) as c, capture(model) as d:
+            loss = model(x).pow(2).mean()
+            loss.backward(torch.tensor(2.0)) if seeded else torch.autograd.backward((loss,))
+        for cap, prefix in ((a, ""), (b, "0."), (c, "1."), (d, "")):
+            assert cap.coverage().complete and max(cap.check().values()) < 1e-5
+            for name, g in cap.grads().weight_grad().items():
+                assert torch.allclose(g, model.get_parameter(prefix + name).grad, rtol=1e-4, atol=1e-6)
+        for cap in (a, c, d):
+            assert cap.losses[0].kind == "mean" and cap.losses[0].factor == (2 if seeded else 1)
+        assert torch.equal(a.grads(scale="sample").norms(), d.grads(scale="sample").norms())
+
+
 def test_each_row_of_a_batch_of_gradients_is_a_pass_of_its_own() -> None:
     model, x = two(retrograd), retrograd.randn(6, 4, requires_grad=True)
     cap = capture(model)
@@ -368,3 +405,106 @@ def test_a_twin_of_a_use_has_all_but_what_came_for_the_first() -> None:
     names = [name for name in dir(use) if not name.startswith("__") and not callable(getattr(use, name))]
     own = {name for name in names if getattr(twin, name) is not getattr(use, name) and getattr(twin, name) != getattr(use, name)}
     assert own == {"arrived", "boxes", "delta", "deltas", "device", "dtype"}
+
+
+# Parameters that come inside the block
+
+def test_parameters_that_are_added_or_thawed_before_the_model_is_called(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    model[0].requires_grad_(False)
+    cap = capture(model, check=True)
+    for _ in range(2):
+        with cap:
+            if len(model) == 3:
+                model[0].requires_grad_(True)
+                model.append(torch.nn.Linear(3, 2))
+            model.zero_grad()
+            model(x).pow(2).sum().backward()
+        report = cap.coverage()
+        assert report.complete and report.verified and max(cap.check().values()) < 1e-5
+        assert [(row.name, row.status) for row in report] == [
+            (f"{layer}.{key}", status) for layer in (0, 2, 3) for key, status in (("weight", "factors"), ("bias", "per sample"))]
+        for name, g in cap.grads().weight_grad().items():
+            assert torch.allclose(g, model.get_parameter(name).grad, rtol=1e-4, atol=1e-5)
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_parameter_that_comes_later_is_listed(torch: Any, check: bool) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    with capture(model, check=check) as cap:
+        y = model(x)
+        model.append(torch.nn.Linear(3, 2))
+        model.append(torch.nn.Linear(2, 2))
+        model[3](y).pow(2).sum().backward()         # not through the model
+    found = {row.name: row.status for row in cap.coverage()}
+    assert found["4.weight"] == "no gradient" and found["3.weight"] == found["3.bias"] == "not covered"
+    assert found["0.weight"] == "factors" and not cap.coverage().complete
+
+
+@pytest.mark.parametrize("transform", ["grad", "vmap", "grad of the parameters"])
+@pytest.mark.parametrize("first", [True, False])
+def test_transforms_inside_a_block_are_no_backward(torch: Any, transform: str, first: bool) -> None:
+    func = importlib.import_module(torch.__name__ + ".func")
+    model, x = two(torch), torch.randn(6, 4)
+
+    def loss(weights: Any, x: Any) -> Any:
+        return func.functional_call(model, weights, (x,)).pow(2).sum()
+
+    def other() -> Any:
+        weights = {name: p if transform == "grad of the parameters" else p.detach() for name, p in model.named_parameters()}
+        if transform == "vmap":
+            return func.vmap(func.grad(loss), in_dims=(None, 0))(weights, x.unsqueeze(1))
+        return func.grad(loss)(weights, x)
+    cap = capture(model, check=True)
+    for _ in range(2):
+        model.zero_grad()
+        with cap:
+            if first:
+                other()
+            model(x).pow(2).sum().backward()
+            if not first:
+                other()
+        assert cap.coverage().complete and cap.coverage().verified and max(cap.check().values()) < 1e-5
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+
+
+# Weights that several modules have
+
+def tied(torch: Any) -> Any:
+    class Tied(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            nn = torch.nn
+            self.te, self.a, self.b, self.head = nn.Embedding(7, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 7, bias=False)
+            self.head.weight, self.b.weight = self.te.weight, self.a.weight
+
+        def forward(self, x: Any) -> Any:
+            x = self.b(self.a(self.te(x)).tanh()) + self.a(self.te(x))
+            return self.head(x) + torch.nn.functional.linear(x, self.head.weight)
+    return Tied()
+
+
+def test_calls_with_a_tied_weight_are_of_the_module_that_is_called(torch: Any) -> None:
+    model, x = tied(torch), torch.randint(0, 7, (6, 3))
+    calls = [("te", 0), ("a", 0), ("b", 0), ("te", 1), ("a", 1), ("head", 0), ("te", 0)]    # the last one by no module
+    seen: list[tuple[str, int]] = []
+
+    def every(path: str, call: int) -> bool:
+        seen.append((path, call))
+        return True
+    cap, other = capture(model), capture(model, where=every)
+    for _ in range(3):
+        seen.clear()
+        with cap, other:
+            model(x).pow(2).sum().backward()
+        assert seen == calls == [(use.path, use.number) for use in cap.uses()]
+        assert [use.path for use in cap.uses("head")] == ["head"] and len(cap.uses("a")) == 2
+        assert cap.coverage().complete and other.coverage().complete
+        assert torch.equal(cap.grads().norms(), other.grads().norms())
+        assert torch.allclose(cap.grads().norms(), alone(torch, model, x), rtol=1e-4)
+    te, ab = ["te.weight"], ["a.weight", "b.bias"]
+    for chosen, names in (("head", te), ("head.*", te), ("te", te), ("b", ab)):
+        with capture(model, chosen) as some:
+            model(x).pow(2).sum().backward()
+        assert some.grads().names == names == cap.grads(chosen).names == cap.grads().select(chosen).names

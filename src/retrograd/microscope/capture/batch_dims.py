@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .runs import Run
 
 # Derivatives of functions that show the same numbers, in order, in another shape
@@ -123,7 +125,8 @@ def inputs(node: Any, shape: tuple[int, ...], like: Any) -> list[tuple[Any, tupl
             known = [(known[0][0], shape)]
         else:                                   # a derivative has the shape of what it is the derivative by
             try:
-                got = node(like.new_zeros(shape))
+                with np.errstate(all="ignore"):     # only shapes count
+                    got = node(like.new_zeros(shape))
             except (RuntimeError, TypeError, ValueError, IndexError):
                 raise Mixed(node) from None
             got = got if isinstance(got, (tuple, list)) else (got,)
@@ -236,10 +239,9 @@ class Places:
 
 def layers(run: Run) -> dict[int, int]:
     """Numbers of nodes that made layers' outputs -> where the batch is in them."""
-    uses = run.uses
-    known = run.places or [(use.apart, use.mixes, use.form, use.proven, use.turn, use.why) for use in uses]
-    return {use.order: use.layout for use, (apart, _, form, _, turn, _) in zip(uses, known)
-            if apart and form is None and turn == run.turn and isinstance(use.layout, int) and use.kind.kind in LAYERS}
+    run.settle()
+    return {use.order: use.layout for use in run.uses if use.apart and use.form is None and use.turn == run.turn
+            and isinstance(use.layout, int) and use.kind.kind in LAYERS}
 
 
 # One rule for each kind of node: where the samples are in what it computed; None: not known.

@@ -9,8 +9,9 @@ not at its usual place, the places in FORMS are tried: a batch and its tokens in
 A use whose rows are a permutation of the outputs' has its samples apart, too: each row's factor in the third pass says whose
 it is.  Which sample of the input each row is of says sample_order.py.
 
-What was found holds for later steps that make the same calls.  Where the graph has a node that picks or cuts along the batch
-(experts that get some of the samples, an order by length, packed sequences), every step is asked.
+What was found holds for later steps that make the same calls (tally.py), but where the passes brought nothing but zeros, nothing
+was found: they are repeated (runs.Known).  Where the graph has a node that picks or cuts along the batch (experts that get some
+of the samples, an order by length, packed sequences), or multiplies a matrix of the batch with data, every step is asked.
 """
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from typing import Any
 
+from .batch_dims import MOVING, is_leaf, kind
 from .batches import FORMS, along, samples_first
 from .layers import Elementwise
 from .pending import drain
@@ -86,6 +88,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and telling(T, three[2])]
             if seen:
                 place(T, use, seen, even, own)
+            elif any(three[2] is not None for three in arrivals):
+                use.dark = run.dark = True
         entries = []
         for three in zip(*at_inputs):
             if three[2] is not None and telling(T, three[2]):
@@ -93,6 +97,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
                     real(T, (T.zeros_like(three[2]) if g is None else g).movedim(cap.batch_dim, 0).reshape(N, -1)) for g in three)
                 entries.append((whose(T, first, second, last, even, own), list(range(N))))
         put_in_order(cap, run, entries)
+    run.moved = run.moved or all(use.apart for use in run.uses) and any(contracts(cap, node, N) for node in nodes(tensors))
 
 
 def numbers(N: int, fine: bool) -> list[float]:
@@ -143,6 +148,32 @@ def moves(node: Any, batch_dim: int) -> bool:
             return True
         value += len(known[0].shape) - (1 << 64)
     return value in (0, batch_dim)
+
+
+def contracts(cap: Any, node: Any, N: int) -> bool:
+    """Does it multiply with data that have a sample in each row?  The factors, such as a mask, may mix them in another step."""
+    if kind(node) not in ("Mm", "Bmm", "Addmm"):
+        return False
+    factors = node.next_functions[-2:]          # of Addmm, behind what is added
+    rows = factors[1][0]
+    while rows is not None and len(rows.next_functions) == 1 and kind(rows) in MOVING | {"ToCopy", "Clone", "Alias"}:
+        rows = rows.next_functions[0][0]
+    if rows is None or is_leaf(rows) and id(rows.variable) in cap._tracked:
+        return False
+    left, right = sizes_of(node, "_saved_self", "_saved_mat1"), sizes_of(node, "_saved_mat2")
+    if kind(node) == "Bmm" and (left or right or (0,))[0] != 1:
+        return False                            # a product for each sample
+    summed = left[-1] if left else right[-2] if right else 0
+    return bool(summed) and summed % N == 0
+
+
+def sizes_of(node: Any, *names: str) -> tuple[int, ...]:
+    """The shape of an operand that a node kept under one of these names."""
+    for name in names:
+        sizes = getattr(node, f"{name}_sym_sizes", None) or getattr(getattr(node, name, None), "shape", None)
+        if sizes:
+            return tuple(sizes)
+    return ()
 
 
 def telling(T: Any, delta: Any) -> bool:

@@ -13,7 +13,7 @@ from mypy_extensions import mypyc_attr
 from ..._engine.modes import state
 from ..._engine.tensor import TensorBase, read_grad
 from ..._engine.views import grad_fn
-from .._own_hook import OwnHook
+from .._own_hook import OwnHook, hide, show
 from ..errors import OF_OLD, CaptureError
 from ..listen import Engine
 from ..listen.ear import sizes, wants
@@ -21,9 +21,9 @@ from .batch_proof import batched, verify
 from .calls import Calls
 from .loss import reduction_of
 from .loss_key import known_by_key
-from .parameters import Found, Tree, parameters_of, stand_ins
+from .parameters import Found, Tree, added, parameters_of, stand_ins
 from .pending import drain, inside, number_of, settle
-from .runs import Run
+from .runs import INFINITE, Known, Run
 from .sample_order import unasked
 from .sources import Leaf, flat
 from .terms import Term
@@ -43,13 +43,14 @@ class Block(Calls):
         self.entered: bool = False
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
-        # structures of steps that were -> verified, moved (see Run), run.turn, and what Run.places says of each use
-        self.checked: dict[int, tuple[bool, bool, list[int] | None, list[tuple[Any, ...]]]] = {}
+        self.checked: dict[int, Known] = {}     # structures of steps that were -> what was found out of them
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
+        self.elsewhere: bool = False            # was the model called in another thread?
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
         self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._handles: list[Any] = []
+        self._hidden: list[Any] = []            # other modules that have hooks of ours
         self._hooks: Hooks | None = None        # on the model
         self._param_handles: list[Any] = []
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
@@ -64,21 +65,16 @@ class Block(Calls):
         self.params = parameters_of(self.engine, self.model, self.layers)
         self._tree: Tree = Tree(self.model)
         self._turning: list[tuple[Any, Any]] = list(self._layouts())
+        tied = [p for p in self.params if len(p.owners) > 1]
+        self._owners: dict[str, Any] = {path: module for p in tied for path, module in p.owners.items()}
+        self._ear.tied = {id(p.tensor) for p in tied}
 
     def _enter(self) -> None:
         if self.entered:
             raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
         if not self._tree.same():
             self._find_parameters()
-        buffers = self._tree.buffers()
-        found = self._found
-        if found is None or not found.holds(self.params, buffers):
-            found = self._found = Found(self.params, buffers)
-            self._ear.plans = {}
-            self._reports = {}
-            self._lean = set()
-        self._constants = found.constants
-        self._wanted = found.wanted
+        look(self)
         forget(self)
         self._own_thread = threading.get_ident()
         if not self.ours or self._heard is None:
@@ -86,6 +82,8 @@ class Block(Calls):
         put_hooks(self)
         if self._turning:
             self._mark_layouts()
+        if self._owners:
+            self._mark_owners()
         if not self.ours:
             self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
@@ -93,8 +91,8 @@ class Block(Calls):
             raise CaptureError("capture(weight_grads=False): DDP and FSDP need every parameter's gradient; leave it out")
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
-        # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
-        self._before = [] if self.checking and self._param_handles else [gradient_of(p.tensor) for p in self.params]
+        # what is needed to notice a gradient by a way that was not seen
+        self._before = [gradient_of(p.tensor) for p in self.params]
         self._heard.__enter__()
         self.entered = True
         inside.append(self)
@@ -107,8 +105,8 @@ class Block(Calls):
         inside.remove(self)
         settle(self)
         drain(self)
-        if self._before:
-            notice_unseen(self)
+        take_in(self)
+        notice_unseen(self)
         lift(self)
         if self._param_handles:
             self._end_check()
@@ -134,6 +132,8 @@ class Block(Calls):
             before: list[Any] = []
             self._handles += [module.register_forward_pre_hook(OwnHook(self._turns, layout, before)),
                               module.register_forward_hook(OwnHook(self._turned, before), always_call=True)]
+            self._hidden.append(module)
+            hide(module)
 
     def _turns(self, layout: Any, before: list[Any], _module: Any, args: Any) -> None:
         before.append(self._ear.layout)
@@ -143,6 +143,22 @@ class Block(Calls):
 
     def _turned(self, before: list[Any], _module: Any, _args: Any, _out: Any) -> None:
         self._ear.layout = before.pop()
+
+    def _mark_owners(self) -> None:
+        """Modules that have a parameter in common: which one is being called?"""
+        for path, module in self._owners.items():
+            self._handles += [module.register_forward_pre_hook(OwnHook(self.engine.eager(self._comes), path)),
+                              module.register_forward_hook(OwnHook(self.engine.eager(self._goes)), always_call=True)]
+            self._hidden.append(module)
+            hide(module)
+
+    def _comes(self, path: str, _module: Any, _args: Any) -> None:
+        if threading.get_ident() == self._own_thread:
+            self._within.append(path)
+
+    def _goes(self, _module: Any, _args: Any, _out: Any) -> None:
+        if threading.get_ident() == self._own_thread and self._within:
+            self._within.pop()
 
     def _mark_sharded(self) -> None:
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
@@ -155,6 +171,8 @@ class Block(Calls):
             if "FSDPModule" in names:
                 self._sharded = True
                 self._handles.append(module.register_forward_pre_hook(OwnHook(self._gathered)))
+                self._hidden.append(module)
+                hide(module)
 
     def _gathered(self, module: Any, _args: Any) -> None:
         its = {id(m) for m in module.modules()}
@@ -170,6 +188,7 @@ class Block(Calls):
 
     def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
         if threading.get_ident() != self._own_thread:
+            self.elsewhere = True
             return
         self._depth += 1
         if self._depth > 1:
@@ -185,9 +204,11 @@ class Block(Calls):
             self.runs.append(run)
             run.before = before
         run.open = ear.running = True
+        ear.begin(self._tree.modules)
         ear.wary = bool(run.by)
         ear.waits = self.where is None and not self._lean and not self._spared
         if not self._sharded:
+            take_in(self)
             for p, x in stand_ins(self.engine, self.params, self._tracked, self.displaced):
                 self._tracked[id(x)] = Leaf(x, p.number)
                 self.stand_ins.append(x)
@@ -224,11 +245,14 @@ class Block(Calls):
         settle(self)
         run = self.runs[-1]
         run.open = False
+        run.structure = hash((run.structure, self._ear.sum()))
         run.outs = outputs(self, run, out)
         if state().task is None if self.ours else not self.engine.in_backward():    # else a checkpoint runs the whole model again
             known = self.checked.get(run.structure)
-            if known is not None and not known[1] and not run.by and self.check_when is not True:
-                run.verified, run.turn, run.places = known[0], known[2], known[3]
+            if known is not None and known.due:
+                known = None
+            if known is not None and not known.moved and not run.by and self.check_when is not True:
+                run.follow(known)
             else:
                 self._place(run, out, known)
         run.inputs.clear()
@@ -255,7 +279,7 @@ class Block(Calls):
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
                 plan = self._ear.plans.get((id(x), func))
-                if plan is not None and self._ear.alike(plan, args, kwargs):
+                if plan is not None and self._ear.alike(plan, args, kwargs) and plan.path == self._path_of(plan.first):
                     return self._again(plan, func, impl, args, kwargs)
                 break
         if func is self.engine.torch.autograd.grad:
@@ -275,7 +299,7 @@ class Block(Calls):
                 if id(root) in self._tracked:
                     self._root(root)
             if len(roots) == 1 and (alone or self.engine.is_tensor(roots[0])):
-                seed, = (None,) if alone else listed(self.engine.seeds(args, kwargs)) or (None,)
+                seed, = (None,) if alone else listed(seeds(self.engine, args, kwargs)) or (None,)
                 self._loss = None if seed is not None else known_by_key(roots[0], self.runs, self._reductions)
                 if self._loss is None:
                     self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
@@ -321,6 +345,39 @@ class Block(Calls):
         self._param_handles = []
 
 
+def look(it: Block) -> bool:
+    """Learn which parameters want gradients, and which buffers there are; False when these are the same as ever."""
+    buffers = it._tree.buffers()
+    if it._found is not None and it._found.holds(it.params, buffers):
+        return False
+    found = it._found = Found(it.params, buffers)
+    it._constants = found.constants
+    it._wanted = found.wanted
+    it._ear.plans = {}
+    it._reports = {}
+    it._lean = set()
+    return True
+
+
+def take_in(it: Block) -> None:
+    """Parameters that were added, or thawed, since the block began."""
+    if it._sharded:
+        return
+    if not it._tree.same():
+        fresh = added(it.engine, it.model, it.layers, it.params)
+        if fresh:
+            it.params += fresh
+            it._before += [gradient_of(p.tensor) if it.entered else None for p in fresh]    # after the block any is new
+            it._tree = Tree(it.model)
+    before = it._wanted
+    if look(it) and it._found is not None:
+        for key, source in it._found.own.items():
+            it._tracked.setdefault(key, source)
+        if it._param_handles:
+            for number in it._wanted - before:
+                it._watch_gradient(it.params[number].tensor, number)
+
+
 def take_input(it: Block, run: Run, x: Any) -> None:
     """A tensor among the arguments of the model."""
     run.inputs[id(x)] = x
@@ -362,6 +419,7 @@ class Hooks:
 def put_hooks(it: Block) -> None:
     hooks = it._hooks
     space: dict[str, Any] = it.model.__dict__
+    hide(it.model)
     if hooks is None or hooks.table is not space["_forward_pre_hooks"]:
         it._hooks = Hooks(it)
         return
@@ -377,6 +435,9 @@ def lift(it: Block) -> None:
         for handle in it._handles:
             handle.remove()
         it._handles = []
+    for module in it._hidden:
+        show(module)
+    it._hidden = []
     hooks = it._hooks
     if hooks is not None:
         space: dict[str, Any] = it.model.__dict__
@@ -384,6 +445,7 @@ def lift(it: Block) -> None:
         space["_forward_pre_hooks_with_kwargs"].pop(hooks.first, None)
         space["_forward_hooks"].pop(hooks.last, None)
         space["_forward_hooks_always_called"].pop(hooks.last, None)
+        show(it.model)
 
 
 def forget(it: Block) -> None:
@@ -395,7 +457,12 @@ def forget(it: Block) -> None:
     it.arrived = {}
     it.errors = {}
     it.filled = {}
+    if it.failed:                               # another step may well be finite
+        it.failed = {n: why for n, why in it.failed.items() if why != INFINITE}
     it.displaced = {}
+    it.elsewhere = False
+    if it._ear.unrecorded:
+        it._ear.unrecorded = set()
     it.stand_ins = []
     if it.left_out or it._spared or it.unseen:
         it.left_out = set()
@@ -404,6 +471,7 @@ def forget(it: Block) -> None:
     it._terms = None
     it._tracked = it._ear.followed = {} if it._found is None else it._found.own.copy()
     it._depth = 0
+    it._within = []
     it._ear.running = it._ear.waits = False
 
 
@@ -435,6 +503,14 @@ def gradient_of(x: Any) -> tuple[Any, int] | None:
     """Its .grad, and which version of it."""
     g = read_grad(x) if isinstance(x, TensorBase) else x.grad
     return None if g is None else (g, g._version)
+
+
+def seeds(engine: Engine, args: Any, kwargs: Any) -> Any:
+    """The gradients that a pass begins with: each capture around this one may have wrapped them."""
+    given = engine.seeds(args, kwargs)
+    while (inner := engine.seeds((), {"gradient": given})) is not given:
+        given = inner
+    return given
 
 
 def listed(given: Any) -> tuple[Any, ...]:

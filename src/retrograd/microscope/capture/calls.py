@@ -8,7 +8,7 @@ from mypy_extensions import mypyc_attr
 
 from ..errors import CaptureError
 from ..listen import Engine
-from ..listen.ear import MARK, Call, Ear, Plan
+from ..listen.ear import MARK, Call, Plan
 from .layers import RULES
 from .parameters import Found, hooked
 from .pending import Waiting, settle
@@ -16,6 +16,7 @@ from .recomputing import AGAIN, written
 from .runs import Use, Window, caller
 from .sample_order import HIDDEN, REORDERING, Origin, made, reorders
 from .sources import Leaf, Made, Source, flat, replaced
+from .tally import Tally
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -31,8 +32,9 @@ class Calls(Waiting):
         self.checking: bool = False
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
         self._heard: Any = None                 # a context in which the ear hears
-        self._ear: Ear = Ear(self._takes, self._without, self._follow, self._origin,
-                             engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim)
+        self._ear: Tally = Tally(self._takes, self._without, self._follow, self._origin,
+                                 engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim,
+                                 engine.torch.is_grad_enabled)
         self._pending = self._ear.waiting
         self._sharded: bool = False             # by FSDP?
         self._depth: int = 0                    # of calls of the model, in each other
@@ -100,15 +102,26 @@ class Calls(Waiting):
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
             return self._use(func, impl, args, kwargs)
-        if self._lean and data.requires_grad and plan.numbers <= self._lean and not self.checking and not any(
-                hooked(s.tensor) for s in plan.sources.values()):
-            self._spared |= plan.numbers
-            out = impl(*[x.detach() if place else x for x, place in zip(args, plan.places)],
-                       **{key: x.detach() if plan.named[key] else x for key, x in kwargs.items()})
+        spared = self._spareable(plan, data)
+        self._still_whole(plan.numbers - spared, plan.name)
+        if spared:
+            self._spared |= spared
+            those = {id(s.tensor) for s in plan.sources.values() if s.number in spared}
+            out = impl(*[x.detach() if id(x) in those else x for x in args],
+                       **{key: x.detach() if id(x) in those else x for key, x in kwargs.items()})
         else:
-            self._still_whole(plan.numbers, plan.name)
             out = impl(*args, **kwargs)
         return self._follow(plan, args, kwargs, data, out) if plan.wanted and out.requires_grad else out
+
+    def _spareable(self, plan: Plan, data: Any) -> set[int]:
+        """Parameters of a call whose gradients need not be computed; not all, where nothing else leads a gradient to it."""
+        if not self._lean or self.checking:
+            return set()
+        spared = plan.numbers & self._lean
+        if spared == plan.numbers and not data.requires_grad or any(
+                hooked(s.tensor) for s in plan.sources.values() if s.number in spared):
+            return set()
+        return spared
 
     def _follow(self, plan: Plan, args: Any, kwargs: Any, data: Any, out: Any) -> Any:
         """It gave `out`."""
@@ -148,7 +161,7 @@ class Calls(Waiting):
             return
         first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
-        path = self.params[min(use.numbers)].path
+        path = self._path_of(min(use.numbers))
         self._ear.plans[first, use.func] = Plan(use.kind, use.name, use.func, path, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 
@@ -259,6 +272,7 @@ class Calls(Waiting):
             out = replaced(out, lambda x: copies.get(id(x), x))
             outs = list(copies.values())
         use.order = outs[0].grad_fn._sequence_nr()
+        use.dtypes = [x.dtype for x in outs]
         for x in outs:
             node, nr, cut = x.grad_fn, x.output_nr, None
             base = x._base

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable
+from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from ..listen import Engine, engine_of
 from .block import Block, forget
 from .pending import drain
 from .rules import Refused, pulled
-from .runs import Run, Use
+from .runs import CHANGED, Known, Run, Use
 from .terms import Term, combined
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Capture(Block):
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
                 weight_grad() compute what you need.  That saves up to a third of the step.  Does not apply to parameters with
-                hooks, to those known for the whole batch only, nor under DDP or FSDP
+                hooks, to those known for the whole batch only, nor under DDP or FSDP; of a layer whose input needs no
+                gradient, such as the first, to the weight, if there is a bias, which gets its gradient
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
@@ -98,8 +100,8 @@ class Capture(Block):
         from .coverage import compare, spareable
         compare(self)
         for run in self.runs:
-            self.checked[run.structure] = (run.verified, run.moved, run.turn, [
-                (u.apart, u.mixes, u.form, u.proven, u.turn, u.why) for u in run.uses if not u.late])
+            if all(map(isfinite, self.errors.values())):
+                self.checked[run.structure] = Known(run, self.checked.get(run.structure))
         self.checking = bool(self.entered and self._param_handles)
         if not self.weight_grads:
             self._lean = spareable(self)
@@ -120,7 +122,7 @@ class Capture(Block):
     def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
         """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""
         drain(self)
-        if self._terms is None:
+        if self._terms is None or any(use.stale for run, _, _ in self._terms for use in run.uses):
             self._terms = [self._terms_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
         made: list[tuple[Run, dict[int, Term], dict[int, str]]] = self._terms
         return made
@@ -138,7 +140,7 @@ class Capture(Block):
                     if not use.kind.complex and any(d is not None and d.is_complex() for d in use.deltas):
                         raise Refused(f"{use.name} computes with complex numbers, which are not covered")
                     if use.stale:
-                        raise Refused(f"the input of {use.name} was changed in place after the call")
+                        raise Refused(CHANGED.format(use.name))
                     if use.late and run.by:
                         raise Refused(f"{use.name} was called again by a checkpoint after {run.by}: it is unknown which samples "
                                       "its rows belong to")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..plain_text import escaped, table
-from .runs import Use
+from .runs import INFINITE, Use
 from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
 
 TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.bfloat16": 3e-2, "torch.float16": 1e-2}
@@ -97,10 +97,12 @@ def cover(cap: Any) -> Coverage:
     runs = cap.terms()
     key = None
     mixes = next((loss.mixes for run in cap.runs for loss in run.losses if loss is not None and loss.mixes), "")
-    if len(runs) == 1 and not (cap.failed or cap.left_out or cap.filled or cap.unseen or cap.errors or cap.arrived):
+    special = (cap.failed, cap.left_out, cap.filled, cap.unseen, cap.errors, cap.arrived, cap.elsewhere)
+    if len(runs) == 1 and not any(special):
         run, terms, refused = runs[0]
-        if not (refused or run.mixed or run.moved) and all(t.whole is None for t in terms.values()):
-            key = (run.structure, run.verified, mixes, frozenset(terms))   # the same calls as in another step say the same
+        if not (refused or run.mixed or run.moved or run.dark) and all(t.whole is None for t in terms.values()):
+            # the same calls as in another step say the same
+            key = run.structure, run.verified, mixes, frozenset(terms), frozenset(cap._ear.unrecorded)
             if key in cap._reports:
                 made: Coverage = cap._reports[key]
                 return made
@@ -118,7 +120,7 @@ def cover(cap: Any) -> Coverage:
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
     uses = [u for run, _, _ in runs for u in run.uses if u.arrived]
     verified = bool(runs) and all(run.verified for run, _, _ in runs) and all(
-        u.proven or not u.apart or u.late or not any(d is not None and bool((d != 0).any()) for d in u.deltas) for u in uses)
+        u.proven or not u.apart or u.late or not (u.dark or u.lit()) for u in uses)
     report = Coverage(rows, verified, any(u.mixes for u in uses), mixes)
     if key is not None:
         cap._reports[key] = report
@@ -157,7 +159,7 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
             return "not covered", unseen(cap, p)
         if uses and not came:
             return "no gradient", f"{used(uses)}, but no gradient came back: the loss does not use it, or backward did not run"
-        return "no gradient", displaced(cap, p) or "never called"
+        return "no gradient", displaced(cap, p) or uncalled(cap, id(p.tensor) in cap._ear.unrecorded) or "never called"
     for run, terms, _ in runs:
         if p.number in terms and run.mixed:
             return "whole batch", run.mixed
@@ -194,9 +196,16 @@ def form(term: Term) -> str:
 
 def unseen(cap: Any, p: Any) -> str:
     """A gradient came, but no call was seen that could have made it."""
-    return displaced(cap, p) or (
+    return displaced(cap, p) or uncalled(cap, False) or (
         "a gradient arrived, but the capture saw no call with it: a custom autograd.Function, or a compiled or scripted "
         "part, may use it")
+
+
+def uncalled(cap: Any, unrecorded: bool) -> str:
+    """Why calls gave no use.  unrecorded: some were made where gradients are not."""
+    if cap.elsewhere:
+        return "the model was called in another thread than the one that entered the block: enter it there"
+    return "called under no_grad() or inference_mode(), where no gradient is recorded" if unrecorded else ""
 
 
 def displaced(cap: Any, p: Any) -> str:
@@ -256,7 +265,7 @@ def compare(cap: Any) -> None:
                     error = apart / added
             cap.errors[p.number] = error
             if error != error or error == float("inf"):
-                cap.failed[p.number] = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+                cap.failed[p.number] = INFINITE
             elif not error <= tolerance:
                 hooks = bool(getattr(p.tensor, "_backward_hooks", None))
                 cap.failed[p.number] = (
@@ -274,14 +283,17 @@ def sum_added(p: Any, uses: Iterable[Use]) -> float:
 
 
 def spareable(cap: Any) -> set[int]:
-    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions of data that have
-    gradients as their only uses."""
+    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions as their only uses.  Where
+    the data have no gradient, the bias leads it to the call, so a weight without one is not among them."""
     if cap.left_out:
         return set()
     uses = [u for run in cap.runs for u in run.uses]
     report = cap.coverage()
     found = {p.number for p in cap.params if report[p.name].status in GOOD and any(p.number in u.numbers for u in uses)}
     for u in uses:
-        if u.kind.kind not in ("linear", "matmul", "conv") or not u.live:
+        if u.kind.kind not in ("linear", "matmul", "conv"):
             found -= u.numbers
+        elif not u.live:
+            leading = u.sources.get("bias")
+            found -= u.numbers if leading is None else {leaf.number for leaf in leading.leaves()}
     return found

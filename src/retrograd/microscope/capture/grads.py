@@ -49,14 +49,14 @@ class Grads:
             self.names = list(dict.fromkeys(name for part in parts for name in part))
             self._apart = True
             return
-        from .coverage import cover
+        from .coverage import cover, uncalled
         made = cap.terms()
         if not made:
             if not any(p.tensor.requires_grad for p in cap.params):
                 raise CaptureError("grads: no gradient has arrived: every parameter is frozen (requires_grad is False)")
-            raise CaptureError(
-                "grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
-                    "" if cap.runs else " (the model was never called)"))
+            why = uncalled(cap, bool(cap._ear.unrecorded)) or ("" if cap.runs else "the model was never called")
+            raise CaptureError("grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
+                f" ({why})" if why else ""))
         patterns = None if layers is None else Patterns(layers)
         report = cover(cap)
         chosen = [p for p, row in zip(cap.params, report) if row.status not in ("frozen", "left out", "no gradient")
@@ -188,10 +188,18 @@ class Grads:
             return ByName({name: self._stacked(name, lambda t: t.per_sample()) for name in self.names})
 
     def per_token(self) -> dict[str, Any]:
-        """{name: (N, T, *shape)} for weights whose layers see tokens; T counts all calls of the layer."""
+        """{name: (N, T, *shape)} for weights whose layers see tokens; T counts all calls of the layer.  Others are left out;
+        CaptureError when no weight is left."""
         self._samples("per_token")
         with self.torch.no_grad():
-            return ByName({name: self._stacked(name, lambda t: t.per_token()) for name in self.names})
+            names = [name for name in self.names if not self._lacks_tokens(name)]
+            if not names:
+                raise CaptureError(f"per_token: the samples of {few(self.names)} have no tokens")
+            return ByName({name: self._stacked(name, lambda t: t.per_token()) for name in names})
+
+    def _lacks_tokens(self, name: str) -> bool:
+        """Are there samples of a weight that have none?"""
+        return any(t is not None and t.token_count() is None for t, _, _ in self._each(name))
 
     def _stacked(self, name: str, ask: Any) -> Any:
         T = self.torch
@@ -350,6 +358,8 @@ class Grads:
         self._samples("select", names)
         if samples is not None and len(self._parts) > 1:
             raise CaptureError("select(samples=...): the capture holds several runs; select in one run at a time")
+        if without := [name for name in names if tokens is not None and self._lacks_tokens(name)]:
+            raise CaptureError(f"select(tokens=...): the samples of {few(without)} have no tokens; choose others with layers=")
         at, where = index(self.torch, samples), index(self.torch, tokens)
         parts = []
         sizes = []
@@ -461,12 +471,12 @@ class Patterns:
 
     def unmet(self, params: list[Any]) -> str:
         """The first of the names without * or ? that none of the parameters has; "" where there is none."""
-        known = {name for p in params for name in (p.name, p.path, *p.aliases)}
+        known = {name for p in params for name in p.names()}
         return next((name for name in self.plain - set(self.wild) if name not in known), "")
 
     def match(self, p: Any) -> bool:
         """Is p, a parameter, meant?"""
-        names = (p.name, p.path, *p.aliases)
+        names = p.names()
         return not self.plain.isdisjoint(names) or any(fnmatch.fnmatchcase(name, k) for k in self.wild for name in names)
 
 

@@ -97,9 +97,8 @@ def product(T: Any, use: Use, turned: bool) -> Terms:
     N = grouped.shape[0] if grouped is not None else 1
     weight = use.sources.get("weight")
     if weight is not None:
-        x = use.a[0]
-
         def factors() -> tuple[Any, Any]:
+            x = use.input
             a = x if x.dtype == delta.dtype else x.to(delta.dtype)     # as autocast did
             if grouped is None:
                 a, d = a.reshape(1, -1, a.shape[-1]), delta.reshape(1, -1, delta.shape[-1])
@@ -108,7 +107,7 @@ def product(T: Any, use: Use, turned: bool) -> Terms:
             a, d = conjugated(wide(a)), wide(d)
             return (d, a) if turned else (a, d)
 
-        term: Term = Outer(T, N, weight.shape, factors)
+        term: Term = Outer(T, N, weight.shape, factors, use.fresh)
         found.append((weight, whole(T, term, why)))
     bias = use.sources.get("bias")
     if bias is not None:
@@ -150,11 +149,10 @@ class Conv(Rule):
         use.meta = (tuple(w.shape[2:]), *how)
 
     def terms(self, T: Any, use: Use) -> Terms:
-        delta, (x,) = use.delta, use.a
+        delta = use.delta
         batched = delta.ndim == self.dims + 2
         if not batched:
             delta = delta.unsqueeze(0)
-            x = None if x is None else x.unsqueeze(0)
         B = delta.shape[0]
         N = use.grouped(B) if batched else None
         why = None if N is not None else no_batch(use, tuple(use.delta.shape))
@@ -168,7 +166,8 @@ class Conv(Rule):
 
             def patches() -> tuple[Any, Any]:
                 if not cell:
-                    a = conjugated(unfolded(T, x.to(delta.dtype), kernel, stride, padding, dilation))   # (N, T, C, K)
+                    x = (use.input if batched else use.input.unsqueeze(0)).to(delta.dtype)
+                    a = conjugated(unfolded(T, x, kernel, stride, padding, dilation))   # (N, T, C, K)
                     cell.append((wide(a), wide(delta.reshape(B, groups, delta.shape[1] // groups, -1))))
                 made: tuple[Any, Any] = cell[0]
                 return made
@@ -183,7 +182,7 @@ class Conv(Rule):
                 return a, d
 
             O, I = weight.shape[0], math.prod(weight.shape[1:])
-            parts: list[Term] = [Outer(T, N, (O // groups, I), partial(part, k)) for k in range(groups)]
+            parts: list[Term] = [Outer(T, N, (O // groups, I), partial(part, k), use.fresh) for k in range(groups)]
             if groups == 1:
                 term = expect(weight, parts[0])
             else:
@@ -256,7 +255,7 @@ class Embedding(Rule):
         if scale:
             raise Refused("scale_grad_by_freq divides by how often a row occurs in the whole batch, so samples have no "
                           "gradient of their own; switch it off")
-        weight, ids, delta = use.sources["weight"], use.a[0].long(), use.delta
+        weight, ids, delta = use.sources["weight"], use.input.long().clone(), use.delta
         V = weight.shape[0]
         if padding is not None:
             ids = T.where(ids == padding, T.full_like(ids, V), ids)
@@ -328,7 +327,7 @@ class Norm(Rule):
 
     def terms(self, T: Any, use: Use) -> Terms:
         over, dims, name, how = use.meta
-        delta, (x,) = use.delta, use.a
+        delta = use.delta
         found: Terms = []
         if over == "last":
             grouped = samples_first(use, delta, dims)
@@ -345,7 +344,7 @@ class Norm(Rule):
 
         def normalised() -> Any:
             f = T.nn.functional
-            a = x
+            a = use.input
             if name is None:
                 mean, var, eps = how
                 shape = (1, -1) + (1,) * (a.ndim - 2)
@@ -421,7 +420,7 @@ class Elementwise(Rule):
         def change() -> Any:
             g = wide(delta)
             if self.name == "mul":
-                g = g * conjugated(wide(use.a[0].to(delta.dtype)))
+                g = g * conjugated(wide(use.input.to(delta.dtype)))
             g = g.real if g.is_complex() and not source.tensor.is_complex() else g
             return g if use.meta == 1 else -g
 

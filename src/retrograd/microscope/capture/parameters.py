@@ -22,8 +22,17 @@ class Param:
         self.key = name.rpartition(".")[2]
         self.path = path                        # of the module that has it
         self.aliases: list[str] = []            # other names of the same tensor
+        self.owners: dict[str, Any] = {path: module}    # all modules that have it, by their paths
         self.shape: tuple[int, ...] = () if type(tensor).__name__ == "UninitializedParameter" else tuple(tensor.shape)
         self.selected = True
+
+    def names(self) -> list[str]:
+        """All names of it and of the modules that have it."""
+        return [self.name, *self.aliases, *self.owners]
+
+    def among(self, wanted: Callable[[str, str, Any], bool]) -> bool:
+        """Does a selector() want it, by one of its names?"""
+        return any(wanted(name, name.rpartition(".")[0], self.tensor) for name in (self.name, *self.aliases))
 
 
 def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
@@ -38,6 +47,7 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
             name = f"{path}.{key}" if path else key
             if id(tensor) in by_id:
                 by_id[id(tensor)].aliases.append(name)
+                by_id[id(tensor)].owners[path] = module
                 continue
             by_id[id(tensor)] = Param(len(found), name, tensor, module, path)
             found.append(by_id[id(tensor)])
@@ -49,15 +59,31 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
     if not found:
         raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
     for p in found:
-        p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
+        p.selected = p.among(wanted)
     if not any(p.selected for p in found):
         raise CaptureError(
             f"capture: layers={layers!r} selects no parameter; there are "
             + ", ".join(p.name for p in found[:8]) + (", ..." if len(found) > 8 else ""))
     for layer in layers if isinstance(layers, (list, tuple, set, frozenset)) else ():
         one = selector(engine, [layer])
-        if not any(one(name, p.path, p.tensor) for p in found for name in (p.name, *p.aliases)):
+        if not any(p.among(one) for p in found):
             raise CaptureError(f"capture: layers= has {layer!r:.60}, which selects no parameter")
+    return found
+
+
+def added(engine: Engine, model: Any, layers: Any, known: list[Param]) -> list[Param]:
+    """Parameters with names that none of the known ones had, numbered after those.  Others are stand_ins."""
+    wanted = selector(engine, layers)
+    names = {name for p in known for name in (p.name, *p.aliases)}
+    ids = {id(p.tensor) for p in known}
+    found: list[Param] = []
+    for path, module in model.named_modules():
+        for key, tensor in module._parameters.items():
+            name = f"{path}.{key}" if path else key
+            if tensor is not None and id(tensor) not in ids and name not in names:
+                ids.add(id(tensor))
+                found.append(Param(len(known) + len(found), name, tensor, module, path))
+                found[-1].selected = wanted(name, path, tensor)
     return found
 
 
@@ -70,15 +96,26 @@ def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict
     for p in params:
         places = p.module._parameters
         x = places.get(p.key) if isinstance(places, dict) else None     # a scripted module's are no dict
-        if x is p.tensor or x is None or id(x) in tracked or not p.tensor.requires_grad:
+        if x is p.tensor or x is None or not p.tensor.requires_grad:
+            continue
+        strange = transformed(engine, x)
+        if strange:
+            tracked.pop(id(x), None)            # of retrograd it may be a view of the parameter
+        elif id(x) in tracked:
             continue
         if not x.requires_grad:
             displaced[p.number] = "one without gradient"
-        elif not x.is_leaf or engine.transformed(x):
+        elif not x.is_leaf or strange:
             displaced[p.number] = "one computed before the capture began, or by a transform of torch.func"
         else:
             found.append((p, x))
     return found
+
+
+def transformed(engine: Engine, x: Any) -> bool:
+    """Is x a tensor of a transform of torch.func, of no use after it?  retrograd's are leaves, or of a type of their own."""
+    return engine.transformed(x) or engine.name == "retrograd" and (
+        getattr(x, "_of_transform", 0) != 0 or type(x).__name__ == "Batched")
 
 
 class Found:
@@ -98,6 +135,8 @@ class Found:
 
     def holds(self, params: list[Param], buffers: list[Any]) -> bool:
         """Of the same parameters, and these buffers."""
+        if len(params) != len(self.live):
+            return False
         for p, on in zip(params, self.live):
             if wants(p.tensor) != on:
                 return False

@@ -36,6 +36,7 @@ class Waiting:
         self.params: list[Param] = []
         self.runs: list[Run] = []
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
+        self._within: list[str] = []            # paths of the modules being called that have parameters in common with others
         self._pending: list[Call] = []
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
@@ -49,6 +50,14 @@ class Waiting:
             other._make_uses()
             drain(other)
         return found
+
+    def _path_of(self, number: int) -> str:
+        """Of the module that has a parameter; of several the one that is being called."""
+        p = self.params[number]
+        for path in reversed(self._within):
+            if path in p.owners:
+                return path
+        return p.path
 
     def _run(self) -> Run:
         if not self.runs:
@@ -66,7 +75,7 @@ class Waiting:
         """Put a use into its run; False when `where` does not want it.  late: a checkpoint runs it again."""
         run = use.run
         first = min(use.numbers)
-        use.place(first, self.params[first].path)
+        use.place(first, self._path_of(first))
         if self.where is not None and not self.where(use.path, use.number):
             self.left_out |= use.numbers
             return False
@@ -129,6 +138,7 @@ def drain(it: Waiting) -> None:
                         g = shown(grads[nr])
                         if g is None:
                             continue
+                        g = use.typed(k, g)
                         if it._aside is not None:
                             it._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
                         else:

@@ -73,6 +73,7 @@ class Again(Rule):
     def products(self, T: Any, use: Use, axes: list[Any] | None, N: int) -> dict[str, Any]:
         """role -> (N, *shape)"""
         args, kwargs, values, versions = use.meta
+        use.fresh()
         with T.enable_grad():
             by_id: dict[int, Any] = {}
             fresh: dict[str, Any] = {}
@@ -84,7 +85,7 @@ class Again(Rule):
             again = outputs(use.func(*swap[0], **swap[1]))
             for now, then, version in zip(again, values, versions):
                 if then is not None and then._version == version and not same(T, now.detach(), then):
-                    raise Refused(f"{use.name} gave a different result when it was run again (dropout?)")
+                    raise Refused(f"{use.name} gave a different result when it was run again (dropout? an edited parameter?)")
             live = [(y, d) for y, d in zip(again, use.deltas) if d is not None and y.requires_grad]
             inputs = list(fresh.values())
             rows: list[list[Any]] = [[] for _ in inputs]

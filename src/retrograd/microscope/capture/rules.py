@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import CaptureError
 from .runs import Use
-from .sources import Leaf, Source, pull
+from .sources import Leaf, Source, pull, uncopied
 from .terms import Dense, Term, Whole
 
 Terms = list[tuple[Source, Term]]
 
 
-class Refused(Exception):
+class Refused(CaptureError):
     """A use whose weights cannot be covered at all: the text says why."""
 
 
@@ -79,6 +80,7 @@ def whole(T: Any, term: Term, why: str | None) -> Term:
 
 def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
     """The term of each parameter below a source."""
+    source = uncopied(source)
     if isinstance(source, Leaf):
         return [(source.number, term)]
     cell: list[Any] = []

@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..._engine.tensor import wrap
+from ..errors import CaptureError
 from ..listen.ear import Call, Plan
 from ..plain_text import few
 from .sources import Source
+
+UNPROVEN = ("when samples were told apart, no gradient came to it (are there zeros above it?); they are told apart again in the "
+            "next step")
+INFINITE = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+CHANGED = "the input of {} was changed in place after the call"
+LONGEST = 1000                                  # steps from one futile proof to the next
 
 
 class Run:
@@ -24,7 +31,7 @@ class Run:
         self.waiting: list[Call] = []           # that are no uses yet: pending.py
         self.came = 0                           # how many gradients came for those
         self.numbers: set[int] = set()          # parameters that were used
-        self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
+        self.calls: dict[tuple[int, str, str], int] = {}    # of each weight by each function in each module, so far
         self.verified = False                   # by apart.verify
         self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
         self.by = ""                            # what may have put them elsewhere first, with file and line
@@ -32,7 +39,9 @@ class Run:
         self.joined: list[Any] = []             # origins of data that came together with what has a gradient, since then
         self.turn: list[int] | None = None      # where each sample is in the outputs, unless in order
         self.structure = 0                      # a hash of what was called, in order
-        self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven, turn, why) of each use
+        self.known: Known | None = None         # from a step like this
+        self.settled = False                    # ... and its uses have been told
+        self.dark = False                       # does it have uses that are `dark`?
         self.mixes = False                      # was a batch norm in training mode?
         self.mixing: list[str] = []             # paths of such
         self.outs: dict[int, int] = {}          # number of the node that made an output of the model -> where the batch is in it
@@ -85,11 +94,49 @@ class Run:
                     use.receive(0, shown(g), cut)
             call.box.clear()
 
+    def follow(self, known: Known) -> None:
+        self.known = known
+        self.verified, self.turn, self.dark = known.verified, known.turn, known.dark
+
     def settle(self) -> None:
         """Tell the uses where their samples are."""
-        for use, place in zip(self.uses, self.places or ()):
-            use.apart, use.mixes, use.form, use.proven, use.turn, use.why = place
-        self.places = None
+        known = self.known
+        if known is not None and not self.settled:
+            self.settled = True
+            for use, place in zip(self.uses, known.places):
+                use.apart, use.mixes, use.form, use.proven, use.turn, use.why, use.dark = place
+        if self.dark:
+            for use in self.uses:
+                if use.dark and use.apart and use.lit():
+                    use.apart, use.why = False, UNPROVEN
+                    if known is not None:
+                        known.left = 0
+
+
+class Known:
+    """What was found out of the samples of a run, for later ones of the same structure; before: of an earlier one.
+
+    dark    did some uses get no gradient in the passes of batch_proof.py, as those below a layer of zeros?  Then these are
+            repeated: in the next step, and while they still show nothing, after 1, 3, 7, ... steps
+    """
+
+    def __init__(self, run: Run, before: Known | None) -> None:
+        self.verified: bool = run.verified
+        self.moved: bool = run.moved
+        self.turn: list[int] | None = run.turn
+        self.places: list[Any] = [
+            (u.apart, u.mixes, u.form, u.proven, u.turn, u.why, u.dark) for u in run.uses if not u.late]
+        self.dark: bool = run.dark
+        self.pause: int = 0 if before is None or not before.dark else min(2 * before.pause + 1, LONGEST)
+        self.left: int = self.pause
+
+    @property
+    def due(self) -> bool:
+        """Are the passes to be repeated in this step?"""
+        if not self.dark:
+            return False
+        self.left -= 1
+        return self.left < 0
 
 
 class Use:
@@ -114,6 +161,7 @@ class Use:
     mixes = False                               # ... for they are not where they were taken to be
     form: Any = None                            # where they are, if not where the layout says: one of layers.FORMS
     proven = False                              # batch_proof.py has seen them there
+    dark = False                                # ... or nothing: its passes brought zeros, inf or NaN
     live = False                                # did its data have a gradient?
     origins: tuple[Any, ...] = ()               # orders.Origin of each tensor of data that had none
     training = False                            # batch norm over the samples of the batch?
@@ -132,6 +180,7 @@ class Use:
         self.layout = layout
         self.sources = sources
         self.shapes: list[tuple[int, ...]] = []
+        self.dtypes: list[Any] = []             # of the outputs
         self.deltas: list[Any] = []
         self.held: list[Any] = []               # what deltas are views of
         self.boxes: list[tuple[list[Any], int, Window | None]] = []     # per output, what reached a node and what of it
@@ -155,12 +204,27 @@ class Use:
         return any(t is not None and t._version != v for t, v in zip(self.a, self.versions))
 
     @property
+    def input(self) -> Any:
+        """The (first) input as the function got it."""
+        self.fresh()
+        return self.a[0]
+
+    def fresh(self) -> None:
+        """Called when inputs are read, which may be long after the block: CaptureError when one was changed since the call."""
+        if self.stale:
+            raise CaptureError(f"{CHANGED.format(self.name)}; ask for quantities before, or give the model a copy")
+
+    @property
     def arrived(self) -> bool:
         """Has a gradient come?"""
         for d in self.deltas:
             if d is not None:
                 return True
         return False
+
+    def lit(self) -> bool:
+        """Is a gradient that came not zero?"""
+        return any(d is not None and bool((d != 0).any()) for d in self.deltas)
 
     @property
     def dtype(self) -> Any:
@@ -189,9 +253,13 @@ class Use:
         self.path = path
         if self.training:
             self.run.mixing.append(path)
-        key = (first, self.name)
+        key = (first, self.name, path)
         self.number = self.run.calls.get(key, 0)
         self.run.calls[key] = self.number + 1
+
+    def typed(self, k: int, g: Any) -> Any:
+        """A gradient at output k in the output's dtype: our engine's rules may go on in a wider one."""
+        return g.to(self.dtypes[k]) if self.dtypes and g.dtype != self.dtypes[k] else g
 
     def receive(self, k: int, g: Any, cut: Window | None) -> None:
         """The gradient at output k has come."""
@@ -220,7 +288,7 @@ class Use:
 
 # What twins have in common; what comes goes to the first use, which passes it on.
 TWINS = ("kind", "numbers", "a", "versions", "meta", "site", "number", "path", "apart", "mixes", "form", "proven", "live",
-         "origins", "training", "back", "rows", "turn", "why", "late", "order", "shapes")
+         "origins", "training", "back", "rows", "turn", "why", "late", "order", "shapes", "dark", "dtypes")
 
 
 def shown(g: Any) -> Any:

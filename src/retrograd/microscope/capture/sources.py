@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..errors import CaptureError
 from .arguments import embedding_arguments
 
 MOVES = frozenset((
@@ -64,6 +65,7 @@ class Made(Source):
         self.kwargs = kwargs
         self.pick = pick
         self.parents = parents
+        self.versions: list[int] = [parent.tensor._version for parent in parents.values()]
         self.numbers: Any = None
 
     def leaves(self) -> Iterator[Leaf]:
@@ -111,6 +113,13 @@ def base(source: Source) -> tuple[Source, list[Made]]:
         chain.append(source)
         source = next(iter(source.parents.values()))
     return source, chain
+
+
+def uncopied(source: Source) -> Source:
+    """What it is a copy of, in another dtype perhaps: an element's gradient is that of the element."""
+    while isinstance(source, Made) and source.name in COPIES and len(source.parents) == 1:
+        source = next(iter(source.parents.values()))
+    return source
 
 
 def element_numbers(T: Any, source: Source) -> tuple[Source, Any]:
@@ -194,6 +203,8 @@ def rebuilt(source: Source, leaves: dict[int, Any]) -> Any:
             leaves[source.number] = source.tensor.detach().clone().requires_grad_()
         return leaves[source.number]
     assert isinstance(source, Made)
+    if any(parent.tensor._version != version for parent, version in zip(source.parents.values(), source.versions)):
+        raise CaptureError(f"a parameter below {source.name} was changed after the call; ask before optimizer.step()")
     made = {i: rebuilt(parent, leaves) for i, parent in source.parents.items()}
     args = replaced(source.args, lambda x: made.get(id(x), x))
     kwargs = replaced(source.kwargs, lambda x: made.get(id(x), x))

@@ -77,18 +77,25 @@ class Term:
 
 
 class Outer(Term):
-    """weight (O, I): sum over tokens of d (N, T, O) (x) a (N, T, I).  Factors are made when asked for."""
+    """weight (O, I): sum over tokens of d (N, T, O) (x) a (N, T, I).  Factors are made when asked for.
 
-    def __init__(self, T: Any, N: int, shape: tuple[int, ...], factors: Callable[[], tuple[Any, Any]]) -> None:
+    fresh   called whenever they are read: they may share the memory of what the program edits (runs.Use.fresh)
+    """
+
+    def __init__(self, T: Any, N: int, shape: tuple[int, ...], factors: Callable[[], tuple[Any, Any]],
+                 fresh: Callable[[], None] | None = None) -> None:
         self.torch = T
         self.N = N
         self.shape = shape
         self._make: Callable[[], tuple[Any, Any]] | None = factors
         self._factors: Any = None
+        self._fresh = fresh
 
     @property
     def factors(self) -> tuple[Any, Any]:
         """a (N, T, I), d (N, T, O)"""
+        if self._fresh is not None:
+            self._fresh()
         if self._factors is None:
             assert self._make is not None
             self._factors = self._make()
@@ -121,13 +128,13 @@ class Outer(Term):
             a, d = (t if samples is None else t[samples] for t in self.factors)
             return (a, d) if tokens is None else (a[:, tokens], d[:, tokens])
         N = self.N if samples is None else len(self.factors[0][samples])
-        return Outer(self.torch, N, self.shape, part)
+        return Outer(self.torch, N, self.shape, part, self._fresh)
 
     def times(self, weight: Any) -> Term:
         def part() -> tuple[Any, Any]:
             a, d = self.factors
             return a, d * weight.reshape(-1, 1, 1).to(d.dtype)
-        return Outer(self.torch, self.N, self.shape, part)
+        return Outer(self.torch, self.N, self.shape, part, self._fresh)
 
     def split(self, at: Any, count: int, longest: int) -> Term:
         def part() -> tuple[Any, Any]:
