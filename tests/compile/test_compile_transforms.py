@@ -113,7 +113,8 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 @pytest.mark.parametrize("f", [
     gradient, in_a_graph, hessian_of_edits, jvp, linearized, rows, vector_products, forward_mode, leaf_under_saving,
-    leaf_of_a_list, leaf_of_complex, function_under_saving, checkpoint_under_saving, dropped_under_saving], ids=lambda f: f.__name__)
+    leaf_of_a_list, leaf_of_complex, function_under_saving, checkpoint_under_saving, dropped_under_saving,
+], ids=lambda f: f.__name__)
 def test_what_eager_mode_gives(way: Way, f: Callable[[Any], Any]) -> None:
     fast = way.call(f)
     for seed in range(7):

@@ -63,7 +63,9 @@ UNHEARD: Final = set("""
     is_dynamo_compiling is_scripting is_tracing kl_divergence functional_call
 """.split())
 SCOPES: Final = (autograd.no_grad, autograd.enable_grad)
-CHANGES: Final = set("inference_mode detect_anomaly set_detect_anomaly Generator saved_tensors_hooks save_on_cpu fork_rng".split())
+CHANGES: Final = set("""
+    inference_mode detect_anomaly set_detect_anomaly Generator saved_tensors_hooks save_on_cpu fork_rng
+""".split())
 WRITES: Final = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES: Final = {
     "STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports", "IMPORT_STAR": "imports",
