@@ -70,10 +70,10 @@ def measure(name: str) -> dict[str, float]:
         for _ in range(3):
             step(batch, 1.0)
             step(batch + 1, 1.0)
+        gc.collect()                            # not right before the call: that would empty the interpreter's free lists
         for _ in range(20):
             timed("eager", step, batch, 1.0)
         fast = torch.compile(step, options={"python": "skip", "check": 0})
-        gc.collect()
         timed("later" if turn else "first", fast, batch, 1.0)
         timed("made", fast, batch, 1.0)
         for key, f, more, factor in (("cold", step, 0, 3.0), ("once", fast, 0, 2.0), ("stale", fast, 1, 1.0)):
