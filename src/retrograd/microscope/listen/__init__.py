@@ -64,8 +64,10 @@ def engine_of(x: Any) -> Engine:
 def engine_of_module(model: Any, asked: str) -> Engine:
     """The engine of a module.  TypeError, in the name of the function that was `asked`, for what is none."""
     loaded = sys.modules.get("torch")
-    if isinstance(model, (retrograd.nn.Module, getattr(getattr(loaded, "nn", None), "Module", ()))):
-        return engine_of(model)
+    if isinstance(model, retrograd.nn.Module):
+        return engine_named("retrograd")
+    if isinstance(model, getattr(getattr(loaded, "nn", None), "Module", ())):
+        return engine_named("torch")
     raise TypeError(f"{asked}: expected a module (retrograd.nn.Module or torch.nn.Module), got {type(model).__name__}")
 
 

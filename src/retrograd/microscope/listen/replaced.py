@@ -103,7 +103,9 @@ def making(seat: Any, original: Any) -> Any:
         original(self, hooks_dict, *args, **kwargs)
         now = seat.current
         if now is not None and not now.mine and now.recorder.on:
-            now.has_handle(self, hooks_dict, sys._getframe(1))
+            frame = sys._getframe(1)
+            if id(frame.f_code) not in now.own:         # the engine's
+                now.has_handle(self, hooks_dict, frame)
 
     return __init__
 

@@ -41,6 +41,18 @@ _anything: Any = blank
 COMPILED: Final = not isinstance(_anything, FunctionType)
 
 
+class Plain:
+    """A function of the user's as a hook, and others with its code and name: how a row of rec.hooks begins for it."""
+
+    def __init__(self, tap: Any, function: Any, row: dict[str, Any]) -> None:
+        self.tap: Any = tap
+        self.code: Any = function.__code__              # keeps its id valid
+        self.name: Any = function.__qualname__
+        self.home: Any = function.__module__
+        self.closed: bool = bool(self.code.co_freevars)
+        self.row: dict[str, Any] = row
+
+
 class Thread:
     """What a thread is doing."""
 
@@ -76,20 +88,28 @@ class Book:
         self.local: Any = threading.local()
         self.threads: int = 0
         self.open_passes: list[int] = []
-        self.rows: list[Any] = rec.rows
+        self.timed: bool = False                                # do ops or nodes ask how long it took since the last event?
+        self.rows: list[Any] = rec.rows                         # rec's tables, which compiled code reads faster here
+        self.modules: list[dict[str, Any]] = rec.modules
+        self.hooks: list[dict[str, Any]] = rec.hooks
+        self.tensor_rows: list[Any] = rec.tensor_rows
+        self.tensor_names: dict[int, dict[str, Any]] = rec.tensor_names
+        self.likes: list[Any] = rec.likes
         self.value_likes: Any = rec.value_likes
         self.add_like: Any = rec.value_likes.append
         self.add_stats: Any = rec.stats.extend
         self._likes: dict[Any, int] = {}
-        self._ids: dict[int, Any] = {}                          # id of a tensor -> (weak reference, number)
-        self._seen: dict[int, Any] = {}                         # id -> (weak reference, version, number of its value)
-        self._modules: dict[int, Any] = {}                      # id -> (weak reference, number)
+        self._ids: dict[Any, tuple[Any, int]] = {}              # id of a tensor -> (weak reference, number)
+        self._seen: dict[Any, tuple[Any, int, int]] = {}        # id -> (weak reference, version, number of its value)
+        self._modules: dict[Any, tuple[Any, int]] = {}          # id -> (weak reference, number)
         self._parameters: dict[int, Any] = {}                   # number -> weak reference
         self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
         self.guessed: set[int] = set()                          # modules named by themselves, not as part of a model
-        self._hooks: dict[tuple[int, int], int] = {}            # (id of the table, id of the handle) -> hook
-        self._swapped: list[Any] = []                           # (weak reference of a table, key of a hook around a hook in it)
+        self._hooks: dict[Any, int] = {}                        # (id of the table, id of the handle) -> hook
+        self._plain: dict[Any, Plain] = {}                      # id of a code object -> what is known of its functions
+        self._swapped: list[tuple[Any, Any]] = []               # (weak reference of a table, key of a hook around a hook in it)
         self.room: int = 10_000                                 # how many of them there may be before some are forgotten
+        self.everywhere: list[Any] = []                         # tables of hooks on every module
         self.pending: list[Any] = []                            # tables with a registration still to be wrapped
         self.sites: Lines = lines
         self.firing: Any = None                                 # Journal.fired, while the block is open
@@ -128,6 +148,12 @@ def thread_of(j: Book) -> Thread:
         j.local.it = found
     it: Thread = found
     return it
+
+
+def since(j: Book) -> int:
+    """The time, in ns since the recording began."""
+    time: int = now()
+    return time - j.start
 
 
 def reserve(j: Book, kind: str) -> int:
@@ -179,12 +205,12 @@ def like_of(j: Book, x: Any) -> int:
     key: Any = (x.shape, x.dtype)
     found: int = j._likes.get(key, -1)
     if found < 0:
-        found = j._likes[key] = add(j, j.rec.likes, (key[0], word(x.dtype), "cpu"))
+        found = j._likes[key] = add(j, j.likes, (key[0], word(x.dtype), "cpu"))
     return found
 
 
 def new_like(j: Book, key: Any, shape: Any, dtype: Any, device: Any) -> int:
-    n = j._likes[key] = add(j, j.rec.likes, (tuple([int(n) for n in shape]), word(dtype), word(device)))
+    n = j._likes[key] = add(j, j.likes, (tuple([int(n) for n in shape]), word(dtype), word(device)))
     return n
 
 
@@ -207,13 +233,16 @@ def version(t: Any) -> int:
 
 
 def value(j: Book, tap: Any, t: Any) -> int:
-    if t is None:
-        return -1
-    key = id(t)
-    edition = version(t)
+    """The number of t's value now; -1 of None."""
+    return -1 if t is None else value_at(j, tap, t, version(t))
+
+
+def value_at(j: Book, tap: Any, t: Any, edition: int) -> int:
+    """The number of t's value in this version."""
+    key: Any = id(t)
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
-        return int(known[2])
+        return known[2]
     row = BLANK
     if j.norms:
         row = measured(tap, t)
@@ -271,15 +300,17 @@ def row_of(j: Book, n: int) -> Any:
 
 def path_of(j: Book, n: int) -> str:
     """Where a module is."""
-    path: str = j.rec.modules[n]["path"]
+    path: str = j.modules[n]["path"]
     return path or "the model"
 
 
 def name_of(j: Book, n: int) -> str:
     """What a tensor is called."""
-    known = j.rec.tensor_names.get(n)
-    if known is not None and known["name"]:
-        return str(known["name"])
+    known = j.tensor_names.get(n)
+    if known is not None:
+        name: str = known["name"]
+        if name:
+            return name
     return str(j.rec.name_of_tensor(n))
 
 

@@ -19,6 +19,7 @@ from weakref import WeakSet
 from ..listen.sites import name_of
 from .book import now
 
+RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK")            # environment variables, the first that is set
 UNFINISHED = "not over when the recording ended"
 # PyTorch's methods of a group, and the function of torch.distributed that calls them
 OF_PYTORCH = {
@@ -159,8 +160,13 @@ def clock(start: int) -> int:
 
 def rank_of_process() -> int | None:
     """RANK, as launchers set it."""
-    text = os.environ.get("RANK", os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "")))
-    return int(text) if text.isdigit() else None
+    for name in RANKS:
+        try:
+            text = os.environ[name]
+        except KeyError:
+            continue
+        return int(text) if text.isdigit() else None
+    return None
 
 
 def plan(kinds: dict[str, Any], put: Callable[[Any, str, Any], None], seat: Any) -> None:

@@ -6,8 +6,23 @@ from typing import Any, Final, Optional
 from weakref import ref
 
 from ... import _kernels
-from ..._engine.tensor import TensorBase
-from .book import Book, add, blank, name_of, now, path_of, reserve, row_of, thread_of, value, version
+from ..._engine.tensor import TensorBase, read_grad
+from .book import (
+    Book,
+    Plain,
+    add,
+    blank,
+    name_of,
+    now,
+    path_of,
+    reserve,
+    row_of,
+    since,
+    thread_of,
+    value,
+    value_at,
+    version,
+)
 from .lines import number
 
 same: Final[Any] = _kernels.kernel("same")
@@ -32,28 +47,36 @@ OF_OPTIMIZERS: Final = (                                # an optimizer's: (table
 OF_MODULES: Final = ("forward_pre", "forward", "backward_pre", "backward", "state_dict", "state_dict_pre", "load_pre",
                      "load_post")
 KEPT: Final = ("tensor", "post_accumulate", "node_pre", "node_post")    # what these see goes to parameters
-shorter: Final[dict[str, str]] = {}                     # qualified names -> how hooks are called
+ON_TENSORS: Final = ("tensor", "post_accumulate")
+NAMES: Final[list[str]] = [name for name, _, _ in TABLES]
+SELDOM_NAMES: Final[list[str]] = [name for name, _ in SELDOM]
 HOOK: Final = blank(kind="", name="?", on="", owner=-1, defined=-1, registered=-1, prior=False, fired=0, changed=0, at=0,
                     removed=False, engine="")
 
 
 def new_hook(j: Book, tap: Any, kind: str, on: str, owner: int, registered: int, prior: bool) -> int:
     row = HOOK.copy()
+    row["registered"] = registered
+    row["prior"] = prior
+    row["engine"] = tap.name
+    return add_hook(j, row, kind, on, owner)
+
+
+def add_hook(j: Book, row: dict[str, Any], kind: str, on: str, owner: int) -> int:
     row["kind"] = kind
     row["on"] = on
     row["owner"] = owner
-    row["registered"] = registered
-    row["prior"] = prior
-    row["at"] = now() - j.start
-    row["engine"] = tap.name
-    return add(j, j.rec.hooks, row)
+    row["at"] = since(j)
+    return add(j, j.hooks, row)
 
 
 def unswept(j: Book, table: Any) -> bool:
     """Is there a hook in the table around which we are not yet?"""
     around = j.around
-    for hook in table.values():
-        if type(hook) is not around or hook.args[0][0] is not j:
+    firing = j.firing
+    for key in table:
+        hook = table[key]
+        if type(hook) is not around or hook.func is not firing:
             return True
     return False
 
@@ -66,18 +89,18 @@ def sweep_pending(j: Book) -> None:
             sweep(j, tap, live, kind, on, owner, ())
 
 
-def sweep_module(j: Book, tap: Any, module: Any, n: int, thorough: bool) -> None:
-    """thorough: hooks of state dicts, too"""
-    own: dict[str, Any] = module.__dict__
-    for name, kind, with_kwargs in TABLES:
+def sweep_module(j: Book, tap: Any, own: dict[str, Any], n: int, thorough: bool) -> None:
+    """own: what module n has.  thorough: hooks of state dicts, too"""
+    for i, name in enumerate(NAMES):
         table = own.get(name)
-        if table and unswept(j, table):
-            sweep(j, tap, table, kind, path_of(j, n), n, own.get(with_kwargs, ()))
+        if table and (thorough or unswept(j, table)):
+            _, kind, with_kwargs = TABLES[i]
+            sweep(j, tap, table, kind, "", n, own.get(with_kwargs, ()))
     if thorough:
-        for name, kind in SELDOM:
+        for i, name in enumerate(SELDOM_NAMES):
             table = own.get(name)
             if table:
-                sweep(j, tap, table, kind, path_of(j, n), n, ())
+                sweep(j, tap, table, SELDOM[i][1], "", n, ())
 
 
 def sweep_tensor(j: Book, tap: Any, t: Any, n: int) -> None:
@@ -86,12 +109,12 @@ def sweep_tensor(j: Book, tap: Any, t: Any, n: int) -> None:
     if table and unswept(j, table):
         if n < 0:
             n = j.tensor(tap, t)
-        sweep(j, tap, table, "tensor", name_of(j, n), n, ())
+        sweep(j, tap, table, "tensor", "", n, ())
     table = on_leaf(t)
     if table and unswept(j, table):
         if n < 0:
             n = j.tensor(tap, t)
-        sweep(j, tap, table, "post_accumulate", name_of(j, n), n, ())
+        sweep(j, tap, table, "post_accumulate", "", n, ())
 
 
 def on_tensor(t: Any) -> Any:
@@ -107,35 +130,49 @@ def on_leaf(t: Any) -> Any:
 
 
 def sweep(j: Book, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any) -> None:
-    """Put ourselves around the hooks in a table, where we are not yet."""
+    """Put ourselves around the hooks in a table, where we are not yet.
+
+    on: what they are on; "" of a module's and a tensor's, whose number is `owner`
+    """
     around = j.around
     firing = j.firing
     if firing is None:                                  # the recording ended meanwhile, in another thread
         return
+    if not on:
+        on = name_of(j, owner) if kind in ON_TENSORS else path_of(j, owner)
     place = id(table)
-    for key, hook in list(table.items()):
-        if type(hook) is around and hook.args[0][0] is j:
+    live = ref(table)
+    for key in list(table):
+        if key not in table:                            # removed meanwhile, in another thread
             continue
-        plain = type(hook) is FunctionType and not of_library(hook)
-        if kind == "tensor" and (not plain or hook.__code__.co_freevars) and tap.of_several(hook, owner, place, key, -1):
+        hook: Any = table[key]
+        if type(hook) is around and hook.func is firing:
             continue
-        if not plain and tap.is_ours(hook):
+        plain = plain_of(j, tap, hook) if type(hook) is FunctionType else None
+        if kind == "tensor" and (plain is None or plain.closed) and tap.of_several(hook, owner, place, key, -1):
             continue
-        n = j._hooks.get((place, key), -1)
-        if n < 0:
-            n = j._hooks[(place, key)] = new_hook(j, tap, kind, on, owner, -1, True)
-        row: dict[str, Any] = j.rec.hooks[n]
-        if row["kind"] == "node":
-            row["kind"] = kind
-            row["on"] = on
-            row["owner"] = owner
-        if plain:
-            name_function(j, row, hook)
-        else:
+        if plain is None and tap.is_ours(hook):
+            continue
+        where: Any = (place, key)
+        n = j._hooks.get(where, -1)
+        its = kind
+        if n >= 0:                                      # it was registered in the block
+            row = j.hooks[n]
+            if row["kind"] == "node":
+                row["kind"] = kind
+                row["on"] = on
+                row["owner"] = owner
+            its = row["kind"]
             describe(j, tap, row, hook)
-        its: str = row["kind"]
+        elif plain is not None:
+            row = plain.row.copy()
+            n = j._hooks[where] = add_hook(j, row, kind, on, owner)
+        else:
+            n = j._hooks[where] = new_hook(j, tap, kind, on, owner, -1, True)
+            row = j.hooks[n]
+            describe(j, tap, row, hook)
         table[key] = around(firing, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
-        j._swapped.append((ref(table), key))
+        j._swapped.append((live, key))
     if len(j._swapped) > j.room:
         j._swapped = [entry for entry in j._swapped if entry[0]() is not None]
         j.room = max(j.room, 2 * len(j._swapped))
@@ -154,6 +191,21 @@ def bare(j: Book, table: Any) -> None:
             table[key] = plain
 
 
+def plain_of(j: Book, tap: Any, function: Any) -> Optional[Plain]:
+    """What is known of a function of the user's; None of one of a library."""
+    place: Any = id(function.__code__)
+    found = j._plain.get(place)
+    if found is None or found.name is not function.__qualname__ or found.home is not function.__module__ or found.tap is not tap:
+        if of_library(function):
+            return None
+        row = HOOK.copy()
+        row["prior"] = True
+        row["engine"] = tap.name
+        name_function(j, row, function)
+        found = j._plain[place] = Plain(tap, function, row)
+    return found
+
+
 def describe(j: Book, tap: Any, row: dict[str, Any], hook: Any) -> None:
     """What a hook is called and where it is defined."""
     plain = hook
@@ -169,10 +221,7 @@ def describe(j: Book, tap: Any, row: dict[str, Any], hook: Any) -> None:
 def name_function(j: Book, row: dict[str, Any], function: Any) -> None:
     name: str = function.__qualname__
     code = function.__code__
-    short = shorter.get(name)
-    if short is None:
-        short = shorter[name] = name.replace("<locals>.", "")
-    row["name"] = short
+    row["name"] = name.replace("<locals>.", "")
     row["defined"] = number(j.sites, code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
@@ -183,24 +232,24 @@ def of_library(function: Any) -> bool:
 
 def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) -> Any:
     """A hook fires: look at what it gets, let it run, look at what it made of it."""
-    _, tap, hook, row, what, place, which, with_kwargs = facts
+    _, tap, hook, its, what, place, which, with_kwargs = facts
     kind: str = what
+    row: dict[str, Any] = its
     thread = thread_of(j)
-    row["fired"] += 1
+    count: int = row["fired"]
+    row["fired"] = count + 1
     sees: list[Any] = []
     before: tuple[int, ...] = ()
     versions: list[int] = []
     keeps = False
     if place is not None:
-        sees = [args[0].grad] if kind == "post_accumulate" else first_tensors(args[place], tap.Tensor)
+        sees = [grad_of(args[0])] if kind == "post_accumulate" else tensors_in(tap, args[place])
         thread.busy += 1
-        before = tuple([value(j, tap, t) for t in sees])
+        versions = [0 if t is None else version(t) for t in sees]
+        before = values_at(j, tap, sees, versions)
         if j.values is not None and kind in KEPT:
             keeps = True
-            for n, t in zip(before, sees):
-                if t is not None:
-                    j.keep(tap, n, t)
-        versions = [0 if t is None else version(t) for t in sees]
+            keep(j, tap, before, sees)
         thread.busy -= 1
     slot = reserve(j, "hook")
     number: int = thread.passes[-1] if thread.passes else -1
@@ -209,26 +258,26 @@ def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) ->
     node = -1
     if thread.open or kind == "node_pre" or kind == "node_post":
         node = tap.node_of_hook(kind, which, thread, slot)
-    began: int = now()
+    began = since(j)
     try:
         result: Any = hook(*args, **kwargs) if kwargs else hook(*args)
     except BaseException as error:
         if slot >= 0:
-            j.rows[slot] = ("hook", began - j.start, now() - began, thread.number, number, which, node, before, (), None,
+            j.rows[slot] = ("hook", began, since(j) - began, thread.number, number, which, node, before, (), None,
                             False, f"{type(error).__name__}: {error}"[:400])
         raise
-    took: int = now() - began
+    took = since(j) - began
     changed: Optional[bool] = None
     after: tuple[int, ...] = ()
     if place is not None:
         made = sees
         if kind == "post_accumulate":
-            made = [args[0].grad]
+            made = [grad_of(args[0])]
         elif result is not None and kind != "multi_grad":       # whose result is ignored
             if with_kwargs and kind == "forward_pre" and isinstance(result, tuple) and len(result) == 2:
-                made = first_tensors(result[0], tap.Tensor)
+                made = tensors_in(tap, result[0])
             else:
-                made = first_tensors(result, tap.Tensor)
+                made = tensors_in(tap, result)
         thread.busy += 1
         if untouched(sees, versions, made):
             after = before
@@ -236,20 +285,37 @@ def fire(j: Book, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) ->
         else:
             after = tuple([value(j, tap, t) for t in made])
             if keeps:
-                for n, t in zip(after, made):
-                    if t is not None:
-                        j.keep(tap, n, t)
+                keep(j, tap, after, made)
             changed = compare(j, tap, sees, versions, before, made, after, slot)
         thread.busy -= 1
         if changed:
-            row["changed"] += 1
+            changes: int = row["changed"]
+            row["changed"] = changes + 1
         if thread.open and (kind == "tensor" or kind == "node_pre"):
             tap.replaced(thread, kind, after)
-    thread.last = now()
+    if j.timed:
+        thread.last = now()
     if slot >= 0:
-        j.rows[slot] = ("hook", began - j.start, took, thread.number, number, which, node, before, after, changed,
+        j.rows[slot] = ("hook", began, took, thread.number, number, which, node, before, after, changed,
                         result is not None, None)
     return result
+
+
+def grad_of(t: Any) -> Any:
+    return read_grad(t) if isinstance(t, TensorBase) else t.grad
+
+
+def values_at(j: Book, tap: Any, tensors: list[Any], versions: list[int]) -> tuple[int, ...]:
+    """The numbers of the values of tensors (or None) in these versions."""
+    if len(tensors) == 1 and tensors[0] is not None:
+        return value_at(j, tap, tensors[0], versions[0]),
+    return tuple([-1 if t is None else value_at(j, tap, t, n) for t, n in zip(tensors, versions)])
+
+
+def keep(j: Book, tap: Any, values: tuple[int, ...], tensors: list[Any]) -> None:
+    for n, t in zip(values, tensors):
+        if t is not None:
+            j.keep(tap, n, t)
 
 
 def untouched(sees: list[Any], versions: list[int], made: list[Any]) -> bool:
@@ -306,7 +372,12 @@ def alike(tap: Any, a: TensorBase, b: TensorBase) -> bool:
     return bool(tap.equal(a, b) if found is None else found)
 
 
-def first_tensors(given: Any, tensor: Any, limit: int = 8) -> list[Any]:
+def tensors_in(tap: Any, given: Any) -> list[Any]:
+    """The tensors (or None) in what a hook gets or gives."""
+    return [given] if isinstance(given, TensorBase) else first_tensors(given, tap.Tensor, 8)
+
+
+def first_tensors(given: Any, tensor: Any, limit: int) -> list[Any]:
     """The tensors (or None) in a value, a tuple, list or dict of them."""
     if isinstance(given, tensor):
         return [given]
@@ -316,8 +387,8 @@ def first_tensors(given: Any, tensor: Any, limit: int = 8) -> list[Any]:
         return []
     found: list[Any] = []
     for v in given[:limit]:
-        if v is None or isinstance(v, tensor):
+        if v is None or isinstance(v, TensorBase) or isinstance(v, tensor):
             found.append(v)
         elif isinstance(v, (tuple, list, dict)):
             found.extend(first_tensors(v, tensor, limit - len(found)))
-    return found[:limit]
+    return found if len(found) <= limit else found[:limit]

@@ -61,7 +61,7 @@ class Journal(Book):
         """The number of a tensor seen before, or a new one."""
         known = self._ids.get(id(t))
         if known is not None and known[0]() is t:
-            return int(known[1])
+            return known[1]
         return new_tensor(self, tap, t, -1, -1, True)
 
     def new_tensor(self, tap: Any, t: Any, made_by: int, stem: int, sweep: bool = True) -> int:
@@ -82,7 +82,7 @@ class Journal(Book):
         return name_tensor(self, tap, t, name, role, of)
 
     def add_module(self, tap: Any, module: Any, path: str, parent: int) -> int:
-        return add_module(self, tap, module, path, parent)
+        return add_module(self, tap, module, module.__dict__, path, parent)
 
     def walk(self, tap: Any, model: Any, prefix: str) -> int:
         return walk(self, tap, model, prefix)
@@ -106,7 +106,7 @@ class Journal(Book):
         sweep_pending(self)
 
     def sweep_module(self, tap: Any, module: Any, n: int, thorough: bool) -> None:
-        sweep_module(self, tap, module, n, thorough)
+        sweep_module(self, tap, module.__dict__, n, thorough)
 
     def sweep_tensor(self, tap: Any, t: Any, n: int) -> None:
         """n: its number; -1 where unknown"""
@@ -134,94 +134,80 @@ class Journal(Book):
 
     def parameters_below(self, module: Any) -> list[Any]:
         """What module.parameters() gives, without its generators."""
-        met: set[int] = set()
-        found: dict[int, Any] = {}
+        met: set[Any] = set()
+        found: dict[Any, Any] = {}
         todo: list[Any] = [module]
         while todo:
-            it = todo.pop()
-            if id(it) in met:
+            it: Any = todo.pop()
+            place: Any = id(it)
+            if place in met:
                 continue
-            met.add(id(it))
-            for p in it._parameters.values():
+            met.add(place)
+            own: dict[str, Any] = it.__dict__
+            for p in part(own, it, "_parameters").values():
                 if p is not None:
-                    found.setdefault(id(p), p)
-            children = it._modules
+                    found[id(p)] = p
+            children = part(own, it, "_modules")
             if children:
-                todo.extend([child for child in reversed(children.values()) if child is not None])
+                below = [child for child in children.values() if child is not None]
+                below.reverse()
+                todo.extend(below)
         return list(found.values())
 
     def enter(self, tap: Any, module: Any) -> tuple[Thread, int, int]:
         """A module is called: the thread, the module's number and which call this is."""
-        thread = thread_of(self)
-        thread.stepping = False                         # a closure's, or a step that raised
-        known = self._modules.get(id(module))
-        n: int = known[1] if known is not None and known[0]() is module else self.module(tap, module)
-        facts: dict[str, Any] = self.rec.modules[n]
-        call: int = facts["calls"] + 1
-        facts["calls"] = call
-        if self.pending:
-            sweep_pending(self)
-        sweep_module(self, tap, module, n, False)
-        everywhere: list[Any] = tap.everywhere
-        for i in range(len(everywhere)):
-            table = everywhere[i][0]
-            if table and unswept(self, table):
-                sweep(self, tap, table, everywhere[i][1], "every module", -1, ())
-        return thread, n, call
+        return enter(self, tap, module)
 
     def called(self, tap: Any, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
         """A call of a module, in a recording without ops."""
         if not self.on:
             return original(module, *args, **kwargs)
-        thread, n, call = self.enter(tap, module)
+        thread, n, call = enter(self, tap, module)
         modules = thread.modules
         modules.append((n, call, module))
         try:
-            return original(module, *args, **kwargs)
+            return original(module, *args, **kwargs) if kwargs else original(module, *args)
         finally:
             modules.pop()
 
-    def unnamed(self) -> list[tuple[int, str, Any]]:
-        """(module, name in it, child) of children of known modules that have no path yet, each once."""
-        found: list[tuple[int, str, Any]] = []
-        met: set[int] = set()
-        for known, number in self._modules.values():
-            module: Any = known()
-            if module is None or not module._modules:
-                continue
-            for name, child in module._modules.items():
-                if child is not None and id(child) not in met:
-                    its = self._modules.get(id(child))
-                    if its is None or its[1] in self.guessed or its[0]() is not child:
-                        found.append((number, name, child))
-                        met.add(id(child))
-        return found
+    def late(self) -> tuple[list[tuple[int, str, Any]], list[tuple[int, str, Any]]]:
+        """(module, name in it, child) of children of known modules that have no path yet, each once.
 
-    def unnamed_leaves(self) -> list[tuple[int, str, Any]]:
-        """(module, name in it, parameter) of parameters that were met before they had a name."""
-        found: list[tuple[int, str, Any]] = []
-        names: dict[int, Any] = self.rec.tensor_names
+        And (module, name in it, parameter) of parameters that were met before they had a name.
+        """
+        children: list[tuple[int, str, Any]] = []
+        leaves: list[tuple[int, str, Any]] = []
+        met: set[Any] = set()
+        names = self.tensor_names
         for known, number in self._modules.values():
             module: Any = known()
-            if module is None or not module._parameters:
+            if module is None:
                 continue
-            for name, p in module._parameters.items():
+            own: dict[str, Any] = module.__dict__
+            for name, child in part(own, module, "_modules").items():
+                if child is None:
+                    continue
+                place: Any = id(child)
+                its = self._modules.get(place)
+                if (its is None or its[1] in self.guessed or its[0]() is not child) and place not in met:
+                    children.append((number, name, child))
+                    met.add(place)
+            for name, p in part(own, module, "_parameters").items():
                 seen = None if p is None else self._ids.get(id(p))
                 if seen is not None and seen[1] not in names and seen[0]() is p:
-                    found.append((number, name, p))
-        return found
+                    leaves.append((number, name, p))
+        return children, leaves
 
     def settle(self) -> None:
         """The block is over: events without an end get one, and hooks say where they sit with the names found since.
 
         An exception passed through an event that has no end.
         """
-        rec = self.rec
         rows = self.rows
         for i in range(len(rows)):
             if rows[i] is GOING_ON:
                 rows[i] = ("note", now() - self.start, 0, 0, "unfinished", "it was cut short", -1)
-        for hook in rec.hooks:
+        for hook in self.hooks:
             owner: int = hook["owner"]
             if owner < 0:
                 continue
@@ -237,16 +223,36 @@ class Journal(Book):
         """Every hook is itself again."""
         around = self.around
         for known, key in self._swapped:
-            table = known()
+            table: Any = known()
             if table is None:
                 continue
-            ours = table.get(key)
-            facts: Any = ours.args[0] if type(ours) is around else None
-            if facts is not None and facts[0] is self and type(facts[2]) is not around:
-                table[key] = facts[2]
-            else:                                       # it was removed, or there is another recording
-                bare(self, table)
+            ours: Any = table[key] if key in table else None
+            if type(ours) is around:
+                facts: tuple[Any, ...] = ours.args[0]
+                if facts[0] is self and type(facts[2]) is not around:
+                    table[key] = facts[2]
+                    continue
+            bare(self, table)                           # it was removed, or there is another recording
         self._swapped.clear()
+        self._plain.clear()
+
+
+def enter(j: Journal, tap: Any, module: Any) -> tuple[Thread, int, int]:
+    """A module is called: the thread, the module's number and which call this is."""
+    thread = thread_of(j)
+    thread.stepping = False                             # a closure's, or a step that raised
+    known = j._modules.get(id(module))
+    n = known[1] if known is not None and known[0]() is module else j.module(tap, module)
+    facts = j.modules[n]
+    calls: int = facts["calls"]
+    facts["calls"] = calls + 1
+    if j.pending:
+        sweep_pending(j)
+    sweep_module(j, tap, module.__dict__, n, False)
+    for table in j.everywhere:
+        if table and unswept(j, table):
+            tap.sweep_global()
+    return thread, n, calls + 1
 
 
 def new_tensor(j: Book, tap: Any, t: Any, made_by: int, stem: int, look: bool) -> int:
@@ -255,7 +261,7 @@ def new_tensor(j: Book, tap: Any, t: Any, made_by: int, stem: int, look: bool) -
     else:
         wants = t.requires_grad
     leaf = is_leaf(t)
-    n = add(j, j.rec.tensor_rows, (like(j, t), made_by, int(leaf) + 2 * int(wants), stem))
+    n = add(j, j.tensor_rows, (like(j, t), made_by, int(leaf) + 2 * int(wants), stem))
     j._ids[id(t)] = (ref(t), n)
     if wants and made_by == -1 and look:
         if leaf:
@@ -273,10 +279,10 @@ def is_leaf(t: Any) -> bool:
 
 def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int:
     seen = j._ids.get(id(t))
-    n: int = seen[1] if seen is not None and seen[0]() is t else new_tensor(j, tap, t, -1, -1, False)
+    n = seen[1] if seen is not None and seen[0]() is t else new_tensor(j, tap, t, -1, -1, False)
     if role == "parameter":
         j._parameters[n] = ref(t)
-    names: dict[int, Any] = j.rec.tensor_names
+    names = j.tensor_names
     known = names.get(n)
     if known is None:
         if of < 0:
@@ -302,7 +308,7 @@ def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int
 
 def better(j: Book, n: int, name: str, had: list[str]) -> bool:
     """Is this the same name of a parameter, below a path that one of its modules has now, and the old ones below none?"""
-    modules = j.rec.modules
+    modules = j.modules
     paths = {modules[m]["path"] for m in j.owners.get(n, ())}
     for old in had:
         path, _, own = old.rpartition(".")
@@ -313,23 +319,23 @@ def better(j: Book, n: int, name: str, had: list[str]) -> bool:
 
 def gone(j: Book, names: list[str]) -> bool:
     """Are there no modules any more where these names say?"""
-    paths = {m["path"] for m in j.rec.modules}
+    paths = {m["path"] for m in j.modules}
     for name in names:
         if name.rpartition(".")[0] in paths:
             return False
     return True
 
 
-def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
-    """The number of a module that is at this path, below module `parent`."""
-    known = j._modules.get(id(module))
-    modules = j.rec.modules
+def add_module(j: Journal, tap: Any, module: Any, own: dict[str, Any], path: str, parent: int) -> int:
+    """The number of a module that is at this path, below module `parent`.  own: its __dict__"""
+    place: Any = id(module)
+    known = j._modules.get(place)
+    modules = j.modules
     if known is not None and known[0]() is module:
         # met before the model it is part of, which names it better; or below one that was
         if known[1] in j.guessed or (parent >= 0 and modules[known[1]]["parent"] == parent):
             modules[known[1]].update(path=path, parent=parent)
-        return int(known[1])
-    own: dict[str, Any] = module.__dict__
+        return known[1]
     kind: str = type(module).__name__
     row = MODULE.copy()
     row["path"] = path
@@ -340,63 +346,77 @@ def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
     if own.get("_compiled_call_impl") is not None:
         row["compiled"] = 1                             # module.compile(): its calls do not pass us
     n = add(j, modules, row)
-    j._modules[id(module)] = (ref(module), n)
+    j._modules[place] = (ref(module), n)
     return n
 
 
-def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
+def part(own: dict[str, Any], module: Any, name: str) -> dict[str, Any]:
+    """The modules, parameters or buffers of a module.  own: its __dict__"""
+    found: Any = own.get(name)
+    if found is None:
+        found = getattr(module, name)
+    if isinstance(found, dict):
+        return found
+    return dict(found.items()) if found else {}         # of TorchScript's
+
+
+class Met:
+    """A module that a walk came by."""
+
+    def __init__(self, module: Any, number: int, own: dict[str, Any]) -> None:
+        self.module: Any = module                       # keeps its id valid
+        self.number: int = number
+        self.own: dict[str, Any] = own
+        self.parameters: list[int] = []                 # their numbers
+
+
+def walk(j: Journal, tap: Any, model: Any, prefix: str) -> int:
     """Give the modules and parameters of a model their paths below `prefix` -> the model's number."""
     first = -1
-    met: dict[int, Any] = {}                            # id -> (number, module, numbers of its parameters)
+    met: dict[Any, Met] = {}                            # by the module's id
     named: dict[int, Any] = {}
-    todo: list[Any] = [(model, prefix, -1, 0)]
-    places: list[Any] = []                              # (module, its path with a dot, numbers of its parameters)
+    todo: list[tuple[Any, str, int, int]] = [(model, prefix, -1, 0)]
+    places: list[tuple[Met, str]] = []                  # with the module's path and a dot
     shapeless: Any = tap.shapeless
     while todo:
         module, path, parent, again = todo.pop()
-        known = met.get(id(module))
-        if known is None:
-            number = add_module(j, tap, module, path, parent)
-            own: list[int] = []
-            met[id(module)] = (number, module, own)
+        place: Any = id(module)
+        it = met.get(place)
+        if it is None:
+            own: dict[str, Any] = module.__dict__
+            it = met[place] = Met(module, add_module(j, tap, module, own, path, parent), own)
             if first < 0:
-                first = number
+                first = it.number
             else:
-                j.guessed.discard(number)
+                j.guessed.discard(it.number)
         elif again > 8:                                 # a module inside itself
             continue
         else:
             again += 1                                  # a second path: its parameters get names below that, too
-            number = known[0]
-            own = known[2]
-        start: str = f"{path}." if path else ""
-        places.append((module, start, own))
-        table = module._modules
-        if table:
-            for name, child in reversed(table.items()):
-                if child is not None:
-                    todo.append((child, start + name, number, again))
-    for module, start, own in places:                   # all modules have their paths: which names are old is known
-        table = module._parameters
-        if table:
-            for name, p in table.items():
-                if p is not None and type(p) not in shapeless:
-                    n = name_tensor(j, tap, p, start + name, "parameter", -1)
-                    named[n] = p
-                    own.append(n)
-        table = module._buffers
-        if table:
-            for name, b in table.items():
-                if b is not None and type(b) not in shapeless:
-                    name_tensor(j, tap, b, start + name, "buffer", -1)
+        start = f"{path}." if path else ""
+        places.append((it, start))
+        children = part(it.own, module, "_modules")
+        if children:
+            below = [(child, start + name, it.number, again) for name, child in children.items() if child is not None]
+            below.reverse()
+            todo.extend(below)
+    for it, start in places:                            # all modules have their paths: which names are old is known
+        for name, p in part(it.own, it.module, "_parameters").items():
+            if p is not None and type(p) not in shapeless:
+                n = name_tensor(j, tap, p, start + name, "parameter", -1)
+                named[n] = p
+                it.parameters.append(n)
+        for name, b in part(it.own, it.module, "_buffers").items():
+            if b is not None and type(b) not in shapeless:
+                name_tensor(j, tap, b, start + name, "buffer", -1)
     owners = j.owners
-    for number, module, own in met.values():
-        for n in own:
+    for it in met.values():
+        for n in it.parameters:
             if n in owners:
-                owners[n].add(number)
+                owners[n].add(it.number)
             else:
-                owners[n] = {number}
-        sweep_module(j, tap, module, number, True)
+                owners[n] = {it.number}
+        sweep_module(j, tap, it.own, it.number, True)
     for n, p in named.items():
         sweep_tensor(j, tap, p, n)
     return first

@@ -54,6 +54,7 @@ class Names(Journal):
 
     rec: Recording
     models: tuple[Any, ...]
+    given: set[int]                             # their ids
     lone: Any                                   # of the models given, the one that all others are part of
     taps: list[Any]
     sites: Sites
@@ -76,10 +77,10 @@ class Names(Journal):
             used = {m["path"] for m in self.rec.modules if m is not own}
             prefix = numbered(name or self.variable_of(model, used) or type(model).__name__, used)
         first = self.walk(tap, model, prefix)
-        if first == 0 and prefix and any(model is m for m in self.models):
-            self.rec.modules[0]["first"] = 1
-        if not any(model is m for m in self.models):
+        if id(model) not in self.given:
             self.guessed.add(first)
+        elif first == 0 and prefix:
+            self.rec.modules[0]["first"] = 1
 
     def variable_of(self, it: Any, taken: Container[str] = ()) -> str | None:
         """The name by which the program holds a model or an optimizer, if it is none of `taken`; with a number if all are."""
@@ -143,6 +144,9 @@ class Names(Journal):
             self.note(what, self.rec.modules[number]["path"], site)
 
     def module(self, tap: Any, module: Any) -> int:
+        known = self._modules.get(id(module))
+        if known is not None and known[0]() is module:
+            return known[1]
         with self.naming:                               # threads that meet a model first share its names
             return self.number_of_module(tap, module)
 
@@ -181,9 +185,10 @@ class Names(Journal):
         """The block ends: what was put into models meanwhile, and met no call that would have named it."""
         if self.built:
             self.name_built()
-        for number, name, child in self.unnamed():
+        children, leaves = self.late()
+        for number, name, child in children:
             self.name_below(*self.place_in(number, name, child), number)
-        for number, name, p in self.unnamed_leaves():
+        for number, name, p in self.late()[1] if children else leaves:
             self.name_tensor(*self.place_in(number, name, p), "parameter")
 
     def name_built(self) -> None:

@@ -84,8 +84,10 @@ class Recorder(Names):
         super().__init__(Recording(), Sites(), Hooked, norms, "parameters" if values == "paths" else values, limit)
         self.models, self.ops, self.nodes, self.asked = models, ops, nodes, values
         self.lone: Any = None
+        self.given = set(map(id, models))
         self.splitting: Any = None                      # of the pass that runs, with values="paths"
         self.max_bytes, self.replay = max_bytes, replay
+        self.timed = ops or nodes
         self.bytes = 0
         self.pass_count = 0
         self._undo: list[Any] = []
@@ -113,8 +115,11 @@ class Recorder(Names):
             rec = self.rec
             rec.live = self
             rec.sites = self.sites.table
+            versions = {}
+            for tap in self.taps:
+                versions[tap.name] = tap.version
             rec.header = {
-                "engine": "+".join(tap.name for tap in self.taps), "versions": {t.name: t.version for t in self.taps},
+                "engine": "+".join(versions), "versions": versions,
                 "python": PYTHON, "created": date(int(time.time())),
                 "ops": self.ops, "nodes": self.nodes, "norms": self.norms, "values": self.asked,
                 "limit": self.limit, "argv": list(sys.argv[:8])}
@@ -139,9 +144,10 @@ class Recorder(Names):
         """Undo every change, keep the events."""
         try:
             self.name_late()
-            self.look_at_parameters()
-            for name, site, count in kept_graphs(self, sys._getframe(2)) if self.ops else ():
-                self.note("kept", f"{name} keeps results of {count} steps with their graphs", site)
+            if self.ops:
+                self.look_at_parameters()
+                for name, site, count in kept_graphs(self, sys._getframe(2)):
+                    self.note("kept", f"{name} keeps results of {count} steps with their graphs", site)
         except Exception as failure:                            # of a model of the user's
             self.rec.notes.append(f"not named: what was put into models meanwhile: {failure!r}")
         self.on = False
@@ -150,7 +156,7 @@ class Recorder(Names):
             try:
                 undo(*arguments)
             except Exception as failure:                        # the others must still be undone
-                failures.append(repr(failure))
+                failures.append(f"not undone: {failure!r}")
         self._undo.clear()
         self.unwrap()
         self.firing = None
@@ -160,13 +166,14 @@ class Recorder(Names):
         rec = self.rec
         rec.error = None if error is None else f"{type(error).__name__}: {str(error)[:400]}".rstrip(": ")
         rec.complete = error is None
-        rec.notes.extend(f"not undone: {text}" for text in failures)
+        rec.notes.extend(failures)
         rank = rank_of_process()
         if "rank" in rec.header or rank is not None:
             rec.header.setdefault("rank", rank)
             rec.header["clock"] = clock(self.start)
         self.settle()
-        self.name_optimizers()
+        if len(rec.optimizers) > 1:
+            self.name_optimizers()
         self._seen.clear()
         if self in _running:
             _running.remove(self)
@@ -177,7 +184,7 @@ class Recorder(Names):
 
     def look_at_parameters(self) -> None:
         """The block ends: which parameters have no .grad then, or want none; what it is of the others."""
-        for n, known in self._parameters.items() if self.ops else ():
+        for n, known in self._parameters.items():
             p = known()
             if p is not None and self.nodes and p.is_leaf and p.grad is not None:
                 tap = next(tap for tap in self.taps if isinstance(p, tap.Tensor))
@@ -197,7 +204,7 @@ class Recorder(Names):
         """
         kept = plan_of(plan)
         entries = kept.entries
-        self.later(swap_out, entries)
+        self._undo.append((swap_out, entries))
         if not (entries and swap_in(entries)):
             entries.clear()
             kept.seat = Seat()
@@ -205,7 +212,7 @@ class Recorder(Names):
                  kept.seat)
             swap_in(entries)
         kept.seat.current = plan.__self__
-        self.later(setattr, kept.seat, "current", None)
+        self._undo.append((setattr, kept.seat, "current", None))
 
     def later(self, undo: Any, *arguments: Any) -> None:
         """Call undo(*arguments) at the end."""
@@ -300,8 +307,6 @@ class Recorder(Names):
     def name_optimizers(self) -> None:
         """The recording is over: what was on one of several optimizers says which."""
         rec = self.rec
-        if len(rec.optimizers) < 2:
-            return
         numbers = {id(known): n for known, n in self._optimizers.values()}
         owner = POSITION["zero"]["owner"]
         for i, known in self.zeroed:
@@ -357,21 +362,18 @@ def taps_for(models: tuple[Any, ...], engine: str | None) -> list[Any]:
         loaded = sys.modules.get("torch")
         if loaded is not None and loaded is not sys.modules.get("retrograd") and hasattr(loaded, "_C"):
             wanted.add("torch")
-    return [tap_of(name) for name in ("retrograd", "torch") if name in wanted]
+    return [_taps.get(name) or tap_of(name) for name in ("retrograd", "torch") if name in wanted]
 
 
 def tap_of(engine: str) -> Any:
     """The class that knows an engine; PyTorch is imported when asked for."""
-    found = _taps.get(engine)
-    if found is None:
-        if engine == "torch":
-            from .tap_torch import TorchTap
-            found = TorchTap
-        else:
-            from .tap_retrograd import RetrogradTap
-            found = RetrogradTap
-        _taps[engine] = found
-    return found
+    if engine == "torch":
+        from .tap_torch import TorchTap
+        _taps[engine] = TorchTap
+    else:
+        from .tap_retrograd import RetrogradTap
+        _taps[engine] = RetrogradTap
+    return _taps[engine]
 
 
 _taps: dict[str, Any] = {}

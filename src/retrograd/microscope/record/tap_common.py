@@ -37,7 +37,7 @@ class Tap:
     Tensor: Any
     Module: Any
     Optimizer: Any
-    shapeless: tuple[Any, ...]                  # classes of what a lazy module has before its first call
+    shapeless: frozenset[Any]                   # classes of what a lazy module has before its first call
     RemovableHandle: Any
     autograd: Any                               # the module with backward() and grad()
     hooks_home: Any                             # the module with the _global_*_hooks
@@ -63,7 +63,9 @@ class Tap:
         """Put everything in place, through recorder.swap and recorder.later."""
         self.hear_exchanges()
         home = vars(self.hooks_home)
-        self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
+        for name, kind in GLOBAL:
+            self.everywhere.append((home[name], kind))
+            self.recorder.everywhere.append(home[name])
         home = vars(self.engine.optimizers())
         for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
             table = home[name]
@@ -98,6 +100,7 @@ class Tap:
 
     def close(self) -> None:
         """The recording is over: let go of everything."""
+        raise NotImplementedError
 
     def let_go(self) -> None:
         """Nothing of the recording needs us any more but what it is asked: a cycle would keep it until the collector comes by."""

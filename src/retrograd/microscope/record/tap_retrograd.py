@@ -72,7 +72,7 @@ class RetrogradTap(Tap):
         cls.Tensor = TensorBase
         cls.Module = nn.Module
         cls.Optimizer = optim.Optimizer
-        cls.shapeless = (nn.UninitializedParameter, nn.UninitializedBuffer)
+        cls.shapeless = frozenset((nn.UninitializedParameter, nn.UninitializedBuffer))
         cls.RemovableHandle = utils.hooks.RemovableHandle
         cls.hooks_home = hooks
         cls.autograd = autograd
@@ -203,7 +203,6 @@ class RetrogradTap(Tap):
         self.retains(impl, args[0], caller())
 
     def close(self) -> None:
-        super().close()
         if not self.recorder.replay:
             self.kept.clear()
 

@@ -93,7 +93,7 @@ class TorchTap(TorchNumbers):
         cls.Tensor = torch.Tensor
         cls.Module = torch.nn.Module
         cls.Optimizer = torch.optim.Optimizer
-        cls.shapeless = (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)
+        cls.shapeless = frozenset((torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer))
         cls.WrappedHook = torch.nn.modules.module._WrappedHook
         cls.RemovableHandle = torch.utils.hooks.RemovableHandle
         cls.hooks_home = torch.nn.modules.module
@@ -150,7 +150,6 @@ class TorchTap(TorchNumbers):
             return super().facts_of_output(out, slot)
 
     def close(self) -> None:
-        super().close()
         for handle in self.handles:
             try:
                 handle.remove()
@@ -287,8 +286,6 @@ class TorchTap(TorchNumbers):
 
     def has_handle(self, handle: Any, table: Any, frame: Any) -> None:
         """A handle is made, for a hook that is about to be put into a table."""
-        if id(frame.f_code) in self.own:                # the engine's
-            return
         place = self.registration(frame, table)
         if place is None:
             self.own[id(frame.f_code)] = frame.f_code

@@ -545,7 +545,7 @@ def value_out(w: Witness, t: Any, tensors: list[Any], name: str) -> int:
     edition = version(t)
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
-        return int(known[2])
+        return known[2]
     if j.norms and tensors and name in SAME:
         first: Any = tensors[0]
         known = j._seen.get(id(first))
@@ -589,7 +589,7 @@ def value_of(w: Witness, g: Any, same: int) -> int:
     key = id(g)
     known = j._seen.get(key)
     if known is not None and known[1] == -2 and known[0]() is g:
-        return int(known[2])
+        return known[2]
     if not j.norms:
         row: Any = BLANK
     elif same >= 0 and j.rec.stats[7 * same] == g.size:
