@@ -71,7 +71,8 @@ def test_a_step_under_autocast(way: Way, model: str, check: int) -> None:
             return loss.detach()
         return step, lambda: [t.detach().clone() for t in (*net.parameters(), *net.buffers())]
 
-    assert same(trained(None, make), trained(way, make, check=check))
+    least = 0 if model == "attention" and way.name == "verified" else 4    # its results share memory
+    assert same(trained(None, make), trained(way, make, least, check=check))
 
 
 @pytest.mark.parametrize("check", [0, 1])

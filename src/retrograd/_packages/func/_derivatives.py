@@ -244,6 +244,7 @@ class _Level:
     """One use of a transform; see NOTE [Levels]."""
 
     def __init__(self) -> None:
+        clear_way(state())
         self.outer = is_grad_enabled()
         self.forward = not inference_on()                           # tangents go on, under no_grad too
         self.levels = levels()
@@ -421,7 +422,6 @@ class _Call:
     """func called at aliases of its arguments `argnums` (None: of all), and its results in flat form."""
 
     def __init__(self, func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, name: str) -> None:
-        clear_way(state())
         self.level = _Level()
         with _Recording():
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
