@@ -26,7 +26,8 @@ def hide(module: Any) -> None:
 def show(module: Any) -> None:
     """The end of that, once it has no more of them."""
     space = module.__dict__
-    if not any(type(hook) is OwnHook for name in ("_forward_pre_hooks", "_forward_hooks") for hook in space[name].values()):
+    left = [*space["_forward_pre_hooks"].values(), *space["_forward_hooks"].values()]
+    if not left or not any(type(hook) is OwnHook for hook in left):
         space.pop("__getstate__", None)
 
 

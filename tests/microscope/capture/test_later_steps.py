@@ -71,7 +71,8 @@ def test_mixing_that_begins_in_a_later_step_is_found(torch: Any, name: str) -> N
             assert torch.allclose(cap.grads(scale="sample").norms(), alone(torch, model, x, y), rtol=1e-4)
 
 
-def test_a_mask_that_lets_samples_see_each_other_in_a_later_step(torch: Any) -> None:
+@pytest.mark.parametrize("form", ["matrices", "einsum", "constant"])
+def test_a_mask_that_lets_samples_see_each_other_in_a_later_step(torch: Any, form: str) -> None:
     class Attention(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -79,7 +80,12 @@ def test_a_mask_that_lets_samples_see_each_other_in_a_later_step(torch: Any) -> 
 
         def forward(self, x: Any) -> Any:
             h = self.q(x)
-            return self.o((h @ h.T).masked_fill(~self.mask, -1e9).softmax(1) @ h)
+            if form == "constant":
+                return self.o(self.mask.float() @ h)
+            if form == "matrices":
+                return self.o((h @ h.T).masked_fill(~self.mask, -1e9).softmax(1) @ h)
+            weights = torch.einsum("id,jd->ij", h, h).masked_fill(~self.mask, -1e9).softmax(1)
+            return self.o(torch.einsum("ij,jd->id", weights, h))
     model, x, y = Attention(), torch.randn(6, 4), torch.randn(6, 3)
     cap = capture(model)
     for opened in (False, False, True, False):
@@ -96,6 +102,27 @@ def test_attention_inside_samples_is_proven_once(torch: Any) -> None:
     count = passes(cap)
     for _ in range(3):
         step(torch, model, cap, torch.randn(4, 8, 8), torch.randn(4, 8, 8))
+        assert cap.coverage().complete and cap.coverage().verified
+    assert count == [1]
+
+
+@pytest.mark.parametrize("form", ["weight norm", "masked", "transposed"])
+def test_products_with_weights_are_proven_once(torch: Any, form: str) -> None:
+    nn = torch.nn
+
+    class Own(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w, self.mask = nn.Parameter(torch.randn(6, 6)), torch.eye(6)
+            self.normed = nn.utils.parametrizations.weight_norm(nn.Linear(6, 6))
+
+        def forward(self, x: Any) -> Any:
+            return self.normed(x) if form == "weight norm" else x @ (self.w * self.mask if form == "masked" else self.w.t())
+    model = Own()
+    cap = capture(model)
+    count = passes(cap)
+    for _ in range(3):
+        step(torch, model, cap, torch.randn(6, 6), torch.randn(6, 6))
         assert cap.coverage().complete and cap.coverage().verified
     assert count == [1]
 

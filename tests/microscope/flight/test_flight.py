@@ -325,7 +325,7 @@ def test_what_is_not_a_model_an_optimizer_or_a_number_of_steps_is_said(torch: An
 
 
 def test_a_capture_inside_a_flight_sees_each_call_once(torch: Any, tmp_path: Path) -> None:
-    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
     cap = capture(net)
     with flight(net, path=tmp_path / "f") as f:
         for _ in range(3):

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from typing import Any
 
-from .batch_dims import MOVING, is_leaf, kind
+from .batch_dims import MOVING, is_leaf, kind, shape_above
 from .batches import FORMS, along, samples_first
 from .layers import Elementwise
 from .pending import drain
@@ -97,7 +97,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
                     real(T, (T.zeros_like(three[2]) if g is None else g).movedim(cap.batch_dim, 0).reshape(N, -1)) for g in three)
                 entries.append((whose(T, first, second, last, even, own), list(range(N))))
         put_in_order(cap, run, entries)
-    run.moved = run.moved or all(use.apart for use in run.uses) and any(contracts(cap, node, N) for node in nodes(tensors))
+    run.moved = run.moved or all(use.apart for use in run.uses) and any(
+        contracts(cap, node, N, fixed) for node in nodes(tensors))
 
 
 def numbers(N: int, fine: bool) -> list[float]:
@@ -150,30 +151,30 @@ def moves(node: Any, batch_dim: int) -> bool:
     return value in (0, batch_dim)
 
 
-def contracts(cap: Any, node: Any, N: int) -> bool:
-    """Does it multiply with data that have a sample in each row?  The factors, such as a mask, may mix them in another step."""
+COPYING = MOVING | {"ToCopy", "Clone", "Alias"}
+
+
+def contracts(cap: Any, node: Any, N: int, fixed: set[int]) -> bool:
+    """Does it multiply with data that have a sample in each row?  The factors, such as a mask, may mix them in another step.
+
+    fixed   ids of nodes that made something of parameters alone
+    """
     if kind(node) not in ("Mm", "Bmm", "Addmm"):
         return False
     factors = node.next_functions[-2:]          # of Addmm, behind what is added
     rows = factors[1][0]
-    while rows is not None and len(rows.next_functions) == 1 and kind(rows) in MOVING | {"ToCopy", "Clone", "Alias"}:
+    while rows is not None and id(rows) not in fixed and len(rows.next_functions) == 1 and kind(rows) in COPYING:
         rows = rows.next_functions[0][0]
-    if rows is None or is_leaf(rows) and id(rows.variable) in cap._tracked:
+    if rows is None or id(rows) in fixed or is_leaf(rows) and id(rows.variable) in cap._tracked:
         return False
-    left, right = sizes_of(node, "_saved_self", "_saved_mat1"), sizes_of(node, "_saved_mat2")
+    left, right = (shape_above(*edge) or () for edge in factors)
+    left = left or getattr(node, "_saved_self_sym_sizes", None) or getattr(node, "_saved_mat1_sym_sizes", None) or ()
+    if not (left or right) and cap.ours:        # PyTorch's say their shapes; what they kept may be far away
+        left = getattr(getattr(node, "_saved_self", None), "shape", ())
     if kind(node) == "Bmm" and (left or right or (0,))[0] != 1:
         return False                            # a product for each sample
     summed = left[-1] if left else right[-2] if right else 0
     return bool(summed) and summed % N == 0
-
-
-def sizes_of(node: Any, *names: str) -> tuple[int, ...]:
-    """The shape of an operand that a node kept under one of these names."""
-    for name in names:
-        sizes = getattr(node, f"{name}_sym_sizes", None) or getattr(getattr(node, name, None), "shape", None)
-        if sizes:
-            return tuple(sizes)
-    return ()
 
 
 def telling(T: Any, delta: Any) -> bool:

@@ -249,7 +249,7 @@ class Block(Calls):
         run.outs = outputs(self, run, out)
         if state().task is None if self.ours else not self.engine.in_backward():    # else a checkpoint runs the whole model again
             known = self.checked.get(run.structure)
-            if known is not None and known.due:
+            if known is not None and known.due():
                 known = None
             if known is not None and not known.moved and not run.by and self.check_when is not True:
                 run.follow(known)

@@ -130,9 +130,8 @@ class Known:
         self.pause: int = 0 if before is None or not before.dark else min(2 * before.pause + 1, LONGEST)
         self.left: int = self.pause
 
-    @property
     def due(self) -> bool:
-        """Are the passes to be repeated in this step?"""
+        """Are the passes to be repeated in this step?  Counts it."""
         if not self.dark:
             return False
         self.left -= 1
