@@ -10,6 +10,7 @@ import weakref
 from typing import Any
 
 import pytest
+from both_engines import both
 
 import retrograd as torch
 import retrograd.nn.functional as F
@@ -223,3 +224,28 @@ def test_einsum_hands_its_operands_on_as_pytorchs() -> None:
         return seen
 
     assert told(torch) == told(theirs)
+
+
+@both
+def test_a_subclass_is_copied_deeply_by_its_own_new_empty(torch: Any) -> None:
+    class Plain(torch.Tensor):  # type: ignore[name-defined, misc]
+        pass
+
+    class New(torch.Tensor):  # type: ignore[name-defined, misc]
+        def new_empty(self, *size: Any, **options: Any) -> Any:
+            return torch.empty(*size, **options).as_subclass(type(self))
+
+    class Clones(torch.Tensor):  # type: ignore[name-defined, misc]
+        def clone(self, **options: Any) -> Any:
+            return super().clone(**options).as_subclass(type(self))
+
+    for cls, size, needed in ((Plain, 2, "new_empty"), (Clones, 2, "new_empty"), (Plain, 0, "clone"), (New, 0, "clone")):
+        with pytest.raises(RuntimeError, match=rf"only works for subclass types that implement {needed}\(\) and for which"):
+            copy.deepcopy(torch.ones(size).as_subclass(cls))
+    assert type(copy.deepcopy(torch.ones(0).as_subclass(Clones))) is Clones
+    x = torch.ones(2).as_subclass(New).requires_grad_()
+    x.note, x.grad = [1], torch.ones(2).as_subclass(New)
+    y = copy.deepcopy([x, x])[1]
+    assert type(y) is type(y.grad) is New and y.note == [1] and y.note is not x.note and y.requires_grad
+    assert y.tolist() == [1, 1] and y.data_ptr() != x.data_ptr()
+    assert type(copy.copy(torch.ones(2).as_subclass(Plain))) is Plain
