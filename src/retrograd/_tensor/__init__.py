@@ -629,6 +629,11 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self.positive()
 
+    # Python 2's names of the division
+    __div__ = TensorBase.__truediv__
+    __rdiv__ = TensorBase.__rtruediv__
+    __idiv__ = TensorBase.__itruediv__
+
     def __float__(self) -> float:
         return float(self._real("double"))
 
