@@ -10,6 +10,7 @@ import weakref
 from typing import Any
 
 import pytest
+from both_engines import both
 
 import retrograd as torch
 import retrograd.nn.functional as F
@@ -223,3 +224,75 @@ def test_einsum_hands_its_operands_on_as_pytorchs() -> None:
         return seen
 
     assert told(torch) == told(theirs)
+
+
+@both
+def test_a_subclass_is_copied_deeply_by_its_own_new_empty(torch: Any) -> None:
+    class Plain(torch.Tensor):  # type: ignore[name-defined, misc]
+        pass
+
+    class New(torch.Tensor):  # type: ignore[name-defined, misc]
+        def new_empty(self, *size: Any, **options: Any) -> Any:
+            return torch.empty(*size, **options).as_subclass(type(self))
+
+    class Clones(torch.Tensor):  # type: ignore[name-defined, misc]
+        def clone(self, **options: Any) -> Any:
+            return super().clone(**options).as_subclass(type(self))
+
+    for cls, size, needed in ((Plain, 2, "new_empty"), (Clones, 2, "new_empty"), (Plain, 0, "clone"), (New, 0, "clone")):
+        with pytest.raises(RuntimeError, match=rf"only works for subclass types that implement {needed}\(\) and for which"):
+            copy.deepcopy(torch.ones(size).as_subclass(cls))
+    assert type(copy.deepcopy(torch.ones(0).as_subclass(Clones))) is Clones
+    x = torch.ones(2).as_subclass(New).requires_grad_()
+    x.note, x.grad = [1], torch.ones(2).as_subclass(New)
+    y = copy.deepcopy([x, x])[1]
+    assert type(y) is type(y.grad) is New and y.note == [1] and y.note is not x.note and y.requires_grad
+    assert y.tolist() == [1, 1] and y.data_ptr() != x.data_ptr()
+    assert type(copy.copy(torch.ones(2).as_subclass(Plain))) is Plain
+
+
+@both
+def test_operators_bear_pytorchs_names(torch: Any) -> None:
+    seen: list[str] = []
+
+    class Sub(torch.Tensor):  # type: ignore[name-defined, misc]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Mode(torch.overrides.TorchFunctionMode):  # type: ignore[name-defined, misc]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    def names(t: Any, i: Any) -> list[str]:
+        seen.clear()
+        exec(OPERATORS.replace("    ", ""), {"t": t, "i": i})
+        return seen[:]
+
+    t, i = torch.ones(1), torch.ones(1, dtype=torch.int64)
+    assert names(t.as_subclass(Sub), i.as_subclass(Sub)) == NAMES.split()
+    with Mode():
+        found = names(t, i)
+    assert found == NAMES.split()
+    t = torch.tensor([4.0])
+    assert torch.Tensor.__rdiv__(t, 2).item() == t.__rdiv__(2).item() == 0.5 and t.__div__(2).item() == 2
+    assert torch.Tensor.__rdiv__ is torch.Tensor.__rtruediv__ and t.__idiv__(2) is t and t.item() == 2
+    assert torch.Tensor.__pow__ is not torch.Tensor.pow
+    assert torch.overrides.resolve_name(torch.Tensor.__pow__) == "torch.Tensor.__pow__"
+
+
+OPERATORS = """
+    t + 1; 1 + t; t - 1; 1 - t; t * 1; 1 * t; t / 1; t // 1; 1 // t; t % 2; 2 % t; t ** 2; t ** t; 2 ** t; t @ t; -t; +t; abs(t)
+    ~i; i & i; i & 1; 1 & i; i | 1; 1 | i; i ^ 1; 1 ^ i; i << 1; 1 << i; i >> i; 1 >> i; t < 1; 1 < t; t <= t; t > 1; t >= 1
+    t == 1; 1 == t
+    t != 1; t += 1; t -= 1; t *= 1; t /= 1; t //= 1; t %= 2; t **= 2; i &= 1; i |= 1; i ^= 1; i <<= 1; i >>= 1; t[0]
+    t[0] = 1; len(t); bool(t); float(t); int(t); list(t); 1 in t
+"""
+NAMES = """
+    add add sub __rsub__ mul mul div __floordiv__ __rfloordiv__ remainder __rmod__ pow pow __rpow__ matmul neg positive abs
+    __invert__ __and__ __and__ bitwise_and __or__ bitwise_or __xor__ bitwise_xor __lshift__ __rlshift__ __rshift__ __rrshift__
+    lt gt le gt ge __eq__ __eq__ ne add_ sub_ mul_ div_ floor_divide_ remainder_ pow_ __iand__ __ior__ __ixor__ __ilshift__
+    __irshift__ __getitem__ __setitem__ __len__ __bool__ __float__ __int__ dim unbind __len__ __contains__
+"""

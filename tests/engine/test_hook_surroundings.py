@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd._engine.backward import DEEP
@@ -275,3 +276,36 @@ def test_warnings_of_a_hook_are_the_users() -> None:
     a.register_hook(warn)
     with pytest.warns(UserWarning, match="from the hook"):
         (a * a).sum().backward()
+
+
+# ---- what one returns ----
+
+
+@both
+@pytest.mark.parametrize("returned, seen, error", [
+    ("tn", "lt", "RuntimeError: Tensor post accumulate grad hooks should return None."),
+    ("nt", "ll", "RuntimeError: Tensor post accumulate grad hooks should return None."),
+    ("tln", "ltl", "RuntimeError: Tensor post accumulate grad hooks should return None."),
+    ("in", "l", "TypeError: expected Variable, but hook returned 'int'"),
+    ("ti", "lt", "TypeError: expected Variable, but hook returned 'int'"),
+    ("lnl", "lll", ""),
+])
+def test_what_a_post_accumulate_hook_returns_goes_to_the_next(torch: Any, returned: str, seen: str, error: str) -> None:
+    w, other, given = torch.ones(2, requires_grad=True), torch.zeros(2), ""
+    gives = {"t": other, "l": w, "n": None, "i": 3}
+
+    def hooked_to(what: Any) -> Any:
+        def hook(p: Any) -> Any:
+            nonlocal given
+            given += "l" if p is w else "t" if p is other else "?"
+            return what
+        return hook
+
+    for letter in returned:
+        w.register_post_accumulate_grad_hook(hooked_to(gives[letter]))
+    try:
+        w.sum().backward()
+        found = ""
+    except Exception as e:
+        found = f"{type(e).__name__}: {e}"
+    assert (given, found) == (seen, error)

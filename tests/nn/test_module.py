@@ -537,3 +537,26 @@ def test_methods_for_other_devices_and_of_layers_answer_as_pytorchs(what: str) -
             return f"{type(error).__name__}: {str(error).splitlines()[0].partition('. Ensure you have')[0]}"
 
     assert answer(torch) == answer(pytest.importorskip("torch"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("what", [
+    "nn.Parameter(torch.ones(2, dtype=torch.int64))", "nn.Parameter(torch.ones(2, dtype=torch.bool))",
+    "nn.Parameter(torch.ones(2, dtype=torch.int64), False)", "nn.Parameter(torch.ones(2), 1)", "nn.Parameter([1])",
+    "nn.Parameter(1.5)", "nn.Parameter('a', requires_grad=False)", "nn.Buffer([1])", "nn.Buffer(3, persistent=False)",
+    "nn.Linear(2, 2, dtype=torch.int64)", "nn.UninitializedParameter(dtype=torch.int64)", "nn.Parameter(Own(torch.ones(2)))",
+    "Own(nn.Parameter(torch.ones(2)))[0]", "nn.Parameter(Deaf())",
+    "torch.Tensor._make_subclass(torch.Tensor, torch.ones(1), None)",
+])
+def test_parameters_of_what_cannot_be_one_fail_as_pytorchs(what: str) -> None:
+    def answer(engine: Any) -> str:
+        class Deaf(engine.Tensor):  # type: ignore[name-defined, misc]
+            __torch_function__ = engine._C._disabled_torch_function_impl
+
+        names = {"torch": engine, "nn": engine.nn, "Own": type("Own", (engine.nn.Parameter,), {}), "Deaf": Deaf}
+        try:
+            return str(eval(what, names))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert answer(torch) == answer(pytest.importorskip("torch"))

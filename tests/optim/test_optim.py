@@ -542,3 +542,30 @@ def test_lbfgs_stops_where_the_gradient_vanishes() -> None:
         return value
 
     assert o.step(closure).item() == 0 and len(calls) == 1 and x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("option", [{}, {"fused": True}, {"capturable": True}, {"foreach": True}], ids=str)
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adagrad", "SGD", "NAdam", "ASGD"])
+@pytest.mark.parametrize("default", ["float32", "float64"])
+def test_counts_have_pytorchs_dtype(name: str, option: dict[str, Any], default: str) -> None:
+    import torch as pytorch
+
+    def found(lib: Any) -> Any:
+        before = lib.get_default_dtype()
+        lib.set_default_dtype(getattr(lib, default))
+        try:
+            w = lib.ones(2, requires_grad=True)
+            try:
+                optimizer = getattr(lib.optim, name)([w], **option)
+                w.sum().backward()
+                optimizer.step()
+            except (TypeError, AssertionError) as e:
+                return type(e)
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": {0: {
+                k: v.item() if k == "step" else v for k, v in optimizer.state_dict()["state"].get(0, {}).items()}}})
+            return {k: str(v.dtype).rpartition(".")[2] for k, v in optimizer.state[w].items() if lib.is_tensor(v)}
+        finally:
+            lib.set_default_dtype(before)
+
+    assert found(torch) == found(pytorch)

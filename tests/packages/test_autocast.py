@@ -196,3 +196,20 @@ def test_a_training_has_pytorchs_losses_and_gradients(kind: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = (train(engine, getattr(engine, kind), kind == "float16") for engine in (retrograd, torch))
     np.testing.assert_allclose(ours, theirs, rtol=0.02 if kind == "bfloat16" else 0.003)
+
+
+@both
+def test_the_last_argument_is_cast_first(torch: Any) -> None:
+    def order(call: Any) -> list[int]:
+        leaves, seen = [torch.ones(3, 3, requires_grad=True) for _ in range(3)], []
+        for i, leaf in enumerate(leaves):
+            leaf.register_post_accumulate_grad_hook(lambda _, i=i: seen.append(i))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = call(*leaves).sum()
+        y.backward()
+        return seen
+
+    F = torch.nn.functional
+    assert order(lambda x, w, _: F.linear(x, w)) == [0, 1] and order(lambda x, w, b: F.linear(x, w, b[0])) == [0, 1, 2]
+    assert order(lambda x, w, b: F.linear(x, bias=b[0], weight=w)) == [0, 1, 2]
+    assert order(lambda a, b, _: a @ b) == [0, 1] and order(torch.addmm) == [0, 1, 2]

@@ -638,18 +638,18 @@ def sole_view(array: Array) -> bool:
 
 
 def fire_after(table: Any, leaf: Any) -> None:
-    """Call the post-accumulate hooks of a leaf."""
+    """Call the post-accumulate hooks of a leaf.  As in PyTorch, a tensor that one returns goes to the next, then it raises."""
+    shown = leaf
+    changed = False
     for hook in list(dict.values(table)):
-        got = hook(leaf)
-        if got is not None and got is not leaf:
-            raise refused(got)
-
-
-def refused(got: Any) -> Exception:
-    """The error for what a post-accumulate hook may not return."""
-    if isinstance(got, TensorBase):
-        return RuntimeError("Tensor post accumulate grad hooks should return None.")
-    return TypeError(f"expected Variable, but hook returned '{type_name(got)}'")
+        got = hook(shown)
+        if got is not None and got is not shown:
+            if not isinstance(got, TensorBase):
+                raise TypeError(f"expected Variable, but hook returned '{type_name(got)}'")
+            shown = got
+            changed = True
+    if changed:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def type_name(x: Any) -> str:

@@ -69,12 +69,12 @@ class _Caster:
             name = which(name, args, kwargs)
         if kwargs.get("out") is None:
             if name in LOWER:
-                return func(*self.all(args, self.lower), **{k: self.cast(v, self.lower) for k, v in kwargs.items()})
+                return self.call(func, args, kwargs, self.lower)
             if name in SINGLE:
-                return func(*self.all(args, dtypes.float32), **{k: self.cast(v, dtypes.float32) for k, v in kwargs.items()})
+                return self.call(func, args, kwargs, dtypes.float32)
             if name in WIDER:
                 kind = self.lower if narrow((args, kwargs), self.lower) else dtypes.float32
-                return func(*self.all(args, kind), **{k: self.cast(v, kind) for k, v in kwargs.items()})
+                return self.call(func, args, kwargs, kind)
         if name not in PASSES and not hasattr(func, "_qualified_op_name"):      # nor an operator of the user's
             return func(*args, **kwargs)
         it = state()
@@ -91,13 +91,16 @@ class _Caster:
     def lower(self) -> Any:
         return self.thread.dtypes["cpu"]
 
-    def all(self, args: Any, dtype: Any) -> list[Any]:
-        return [self.cast(x, dtype) for x in args]
+    def call(self, func: Any, args: Any, kwargs: Any, dtype: Any) -> Any:
+        """func of what was cast, the last argument first, as C++ evaluates arguments: backward meets the casts in this order."""
+        named = {k: self.cast(kwargs[k], dtype) for k in reversed(kwargs)}
+        placed = [self.cast(x, dtype) for x in reversed(args)]
+        return func(*reversed(placed), **named)
 
     def cast(self, x: Any, dtype: Any) -> Any:
         """x, or what it contains, in the dtype: tensors of floats but doubles."""
         if isinstance(x, (list, tuple)):
-            return type(x)(self.all(x, dtype)) if type(x) in (list, tuple) else x
+            return type(x)([self.cast(y, dtype) for y in x]) if type(x) in (list, tuple) else x
         if not isinstance(x, TensorBase) or not castable(x) or x.dtype is dtype:  # type: ignore[attr-defined]
             return x
         t: Any = x

@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ PARSED_METHODS = set("""
     numpy polygamma requires_grad_ size stride where
 """.split())
 SELF_METHODS = set("__bool__ __complex__ __float__ __index__ __int__ apply_ data_ptr new new_tensor untyped_storage".split())
+# Operators that wrap a function of C in PyTorch, and call themselves as it.
+RENAMED = {"__pow__": "pow", "__ipow__": "pow_"}
 METHODS_UNTOLD = {"as_subclass", "set_", "record_stream", "__delitem__"}
 
 
@@ -109,6 +112,12 @@ def how_of(method: str, takes: bool) -> int:
 
 def seal() -> None:
     """Put methods and properties of Tensor behind the question, too."""
+    for operator, name in RENAMED.items():
+        f = getattr(Tensor, operator)
+        if isinstance(f, FunctionType):
+            f.__name__, f.__qualname__ = name, f"TensorBase.{name}"
+        elif _kernels.rename is not None:
+            _kernels.rename(f, name)
     made: dict[int, Any] = {}
     for name, value in list(vars(Tensor).items()):
         if id(value) in made:

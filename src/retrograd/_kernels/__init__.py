@@ -16,6 +16,7 @@ mine                          () -> what this thread gave mine(x), unless anothe
 Function                      (impl, how, func) -> a public function: NOTE [Public functions] in _fast.c
 dispatcher                    (ask, types) -> None: who is asked when an argument is of another type, or while
 dispatching                   (bool) -> None: some thread has a mode or a listener
+rename                        (wrapper of a slot, name) -> None: its __name__ from now on
 untrack track                 hide an object from the cyclic garbage collector, and show it again
 instantiate                   (capsule) -> a module compiled by mypyc: compiled.py
 
@@ -124,6 +125,7 @@ mine: Any
 Function: Any
 dispatcher: Any
 dispatching: Any
+rename: Any
 untrack: Any
 track: Any
 
@@ -144,6 +146,7 @@ if not TYPE_CHECKING:
             mul,
             mul_into,
             once,
+            rename,
             spread,
             sub,
             sub_into,
@@ -157,7 +160,7 @@ if not TYPE_CHECKING:
     except ModuleNotFoundError:         # an install without native code; a library that does not load is an error
         add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
         once = sum = mean = view = spread = address = sum_rows = add_up = takes = mine = untrack = track = None
-        Function = dispatcher = dispatching = None
+        Function = dispatcher = dispatching = rename = None
 
 
 def absent(*args: Any) -> None:

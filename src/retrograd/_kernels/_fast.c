@@ -849,6 +849,20 @@ static PyObject *fast_dispatching(PyObject *m, PyObject *x) {
     Py_RETURN_NONE;
 }
 
+/* rename(slot, name): a wrapper around a slot of a type, such as TensorBase.__pow__, calls itself name; it goes on as before. */
+static PyObject *fast_rename(PyObject *m, PyObject *const *args, Py_ssize_t n) {
+    if (n != 2 || !Py_IS_TYPE(args[0], &PyWrapperDescr_Type) || !PyUnicode_CheckExact(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "expected a wrapper_descriptor and its name");
+        return NULL;
+    }
+    PyDescrObject *slot = (PyDescrObject *)args[0];
+    PyObject *had = slot->d_name;
+    slot->d_name = Py_NewRef(args[1]);
+    Py_XDECREF(had);
+    Py_CLEAR(slot->d_qualname);
+    Py_RETURN_NONE;
+}
+
 /* instantiate(capsule) -> the module that mypyc's function in the capsule makes and runs; compiled.py */
 static PyObject *fast_instantiate(PyObject *m, PyObject *capsule) {
     const char *name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : NULL;
@@ -864,7 +878,7 @@ static PyObject *fast_instantiate(PyObject *m, PyObject *capsule) {
 static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
     ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
-    ENTRY(mine), ENTRY(spread), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
+    ENTRY(mine), ENTRY(spread), ENTRY(dispatcher), ENTRY(rename), {"dispatching", fast_dispatching, METH_O, NULL},
     {"address", fast_address, METH_O, NULL}, {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL},
     {"instantiate", fast_instantiate, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };

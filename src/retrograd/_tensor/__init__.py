@@ -65,6 +65,17 @@ NO_DEEPCOPY = (
     "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
     "https://github.com/pytorch/pytorch/pull/103001"
 )
+NO_NEW = (
+    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement "
+    "new_empty() and for which that function returns another instance of the same subclass. You should either properly "
+    "implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior for new_empty() to return "
+    "an instance of a different type."
+)
+NO_CLONE = (
+    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement clone() "
+    "and for which cloning returns another instance of the same subclass. You should either properly implement clone() for "
+    "your subclass or override __deepcopy__() if it is intended behavior for clone() to return an instance of a different type."
+)
 SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
     "Consider using tensor.detach() first."
@@ -189,8 +200,7 @@ class Tensor(Methods):
         out = TensorBase.__new__(cls)
         out.array, out.version = data.array, shared_version(data)
         follow(out, data)
-        if require_grad:
-            _want(out, True)
+        _want(out, require_grad)
         return out
 
     @classmethod
@@ -619,6 +629,11 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self.positive()
 
+    # Python 2's names of the division
+    __div__ = TensorBase.__truediv__
+    __rdiv__ = TensorBase.__rtruediv__
+    __idiv__ = TensorBase.__itruediv__
+
     def __float__(self) -> float:
         return float(self._real("double"))
 
@@ -683,7 +698,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError(NO_DEEPCOPY)
         if id(self) in memo:
             return memo[id(self)]
-        out = self._empty_like_class()
+        out = self._empty_like_class() if type(self) is Tensor else self._new_of_class()
         memo[id(self)] = out
         out.array = _shared_copy(self.array, memo)
         out.rg = self.rg
@@ -692,6 +707,15 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             out.grad = _copy.deepcopy(self.grad, memo)
         out.__dict__.update(_copy.deepcopy(_attributes(self), memo))
         return out
+
+    def _new_of_class(self) -> Any:
+        """A tensor that the class's own new_empty, or clone of tensors without memory, makes of this class."""
+        out = self.new_empty([]) if self.array.size else self.clone()
+        if type(out) is type(self):
+            return out
+        if self.array.size:
+            raise RuntimeError(NO_NEW)
+        raise RuntimeError(NO_CLONE)
 
     def _empty_like_class(self) -> Any:
         out: Any = TensorBase.__new__(type(self))
@@ -726,11 +750,17 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
 INTERNAL = frozenset([
     "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
-    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_real", "_of_transform",
+    "_set_requires_grad", "_check_grad", "_empty_like_class", "_new_of_class", "_number", "_real", "_of_transform",
 ])
 
 
-_want: Any = vars(Tensor)["requires_grad"].fset         # before it is reported to anyone
+def _want(t: Tensor, on: Any) -> None:
+    """requires_grad of a new leaf that shows another tensor's memory."""
+    if not isinstance(on, bool):
+        raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {dtypes.typename(on)}")
+    if on and t.array.dtype.kind not in "fcV":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    t._set_requires_grad(on)
 
 
 def _attributes(t: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.dispatch import takes_part
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase, follow, wants_grad, wrap
 from .._functions.create import empty
@@ -32,7 +31,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        if data is not None and type(data) is not Tensor and takes_part(type(data)):
+        if data is not None and type(data) is not Tensor and type(data) is not Parameter:
             return _of_subclass(data, requires_grad)
         out = TensorBase.__new__(cls)
         out.array = np.empty(0, np.float32) if data is None else data.array
@@ -62,7 +61,7 @@ register_plain(Parameter)
 
 
 def _of_subclass(data: Any, requires_grad: bool) -> Any:
-    """data, of a subclass with __torch_function__, as a leaf that modules treat as a Parameter."""
+    """data, of a subclass of Tensor, as a leaf that modules treat as a Parameter."""
     out = data.detach().requires_grad_(requires_grad)
     if type(out) is not type(data):
         raise RuntimeError(
@@ -87,6 +86,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        if data is not None and not isinstance(data, TensorBase):
+            data = data.detach().requires_grad_(data.requires_grad)
         out: Any = TensorBase.__new__(Tensor)
         out.array = np.empty(0, np.float32) if data is None else data.array
         out.version = None if data is None else data.version
@@ -177,7 +178,7 @@ def _absent(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
     check_device(device)
     out = TensorBase.__new__(cls)
     out.array = _Absent((get_default_dtype() if dtype is None else dtype).numpy)
-    out.rg = requires_grad
+    _want(out, requires_grad)
     return out
 
 

@@ -48,11 +48,11 @@ class Adagrad(Optimizer):
         check_modes(differentiable, fused, foreach)
         for group in self.param_groups:
             for p in group["params"]:
-                self._begin(p)
+                self._begin(p, group["fused"])
 
-    def _begin(self, p: Any) -> None:
+    def _begin(self, p: Any, fused: Any) -> None:
         state = self.state[p]
-        state["step"] = scalar(0.0)
+        state["step"] = scalar(0.0, fused)
         start = self.defaults["initial_accumulator_value"]
         state["sum"] = wrap(np.full_like(p.array, complex(start, start) if p.is_complex() else start, subok=False))
 
@@ -77,7 +77,7 @@ class Adagrad(Optimizer):
         lr, eps = value(group["lr"]), group["eps"]
         for p in params:
             if not self.state[p]:
-                self._begin(p)
+                self._begin(p, group["fused"])
             state = self.state[p]
             n = count(state)
             g = descent(p, maximize, decay)

@@ -99,7 +99,7 @@ class Adam(Optimizer):
             p = params[at]
             state = self.state[p]
             if not state:
-                state["step"] = scalar(0.0)
+                state["step"] = scalar(0.0, group["fused"])
                 state["exp_avg"] = zeros(p)
                 state["exp_avg_sq"] = zeros(p)
                 if amsgrad:

@@ -23,7 +23,7 @@ from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import check_repeated, repeats
 from .._engine.warn import warn
 from .._functions.complexes import view_as_complex, view_as_real
-from .._tensor.dtypes import float32, get_default_dtype
+from .._tensor.dtypes import float32
 from .._tensor.printing import typename
 from ..autograd.clearing import clear_grad
 from ..autograd.grad_mode import enable_grad, no_grad
@@ -284,7 +284,7 @@ class Optimizer:
             raise NotImplementedError(f"the step of {type(self).__name__} has no formula that autograd follows")
         for p in params:
             state = self.state[p]
-            step = state.get("step", scalar(0.0))
+            step = state.get("step", scalar(0.0, group.get("fused")))
             paired = p.is_complex()
             old, g, kept = p.clone(), p.grad, {**state, "step": step}
             if paired:
@@ -482,7 +482,7 @@ class Optimizer:
                     had: Any = self.state.get(p)
                     for name in ("step", "mu_product", "eta", "mu") if had else ():
                         if name in had and not isinstance(had[name], TensorBase):
-                            had[name] = scalar(float(had[name]))
+                            had[name] = scalar(float(had[name]), group.get("fused"))
 
     def __repr__(self) -> str:
         parts = [f"{type(self).__name__} ("]
@@ -524,9 +524,9 @@ def number(x: Any) -> Any:
     return x.array.dtype.type(value(x)) if isinstance(x, TensorBase) else x
 
 
-def scalar(x: float) -> Any:
-    """A 0-dim tensor for a count or a product kept in the state: float32, float64 where that is the default."""
-    return wrap(np.array(x, get_default_dtype().numpy if get_default_dtype().itemsize == 8 else np.float32))
+def scalar(x: float, fused: Any = None) -> Any:
+    """A 0-dim tensor for a count or a product kept in the state: float32, float64 where that is the default, unless fused."""
+    return wrap(np.array(x, _get_scalar_dtype(fused).numpy))
 
 
 def zeros(p: Any) -> Any:

@@ -614,3 +614,18 @@ def test_under_run_the_modules_have_pytorchs_names() -> None:
              "from torch.distributions import constraints, kl_divergence\n", found)
         assert found["Normal"] is ours.Normal and found["D"].Normal is ours.Normal
         assert found["torch"].distributions.kl.kl_divergence is found["kl_divergence"]
+
+
+@pytest.mark.parametrize("call", [
+    "D.Normal()", "D.Laplace(1, 2, 3, 4)", "D.Cauchy(1, place=2)", "D.StackTransform()", "D.Geometric(o).param_shape",
+    "D.NegativeBinomial(1, o).param_shape", "D.Weibull(o, o).expand((5, 2))", "D.Pareto(o, o).expand((5, 2))",
+    "D.Kumaraswamy(o, o).expand((-1, 3))", "D.Gumbel(o, o).expand(5)", "D.Gumbel(o, o).expand(None)", "D.Weibull(o, o).expand(3)",
+    "D.Weibull(o, o).expand([2, 3])"])
+def test_wrong_calls_are_told_in_pytorchs_words(call: str, torch: Any) -> None:
+    def told(engine: Any) -> str:
+        try:
+            return str(eval(call, {"D": engine.distributions, "o": engine.ones(3)}))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert told(retrograd) == told(torch)

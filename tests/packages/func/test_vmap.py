@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 
 import retrograd as torch
 from retrograd.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, stack_module_state, vjp, vmap
@@ -442,3 +443,30 @@ def test_a_sample_is_conjugated(name: str) -> None:
         return [vmap(lambda y: getattr(y, name))(x) for x in ((a, u[0]) if name == "H" else (a,))]
 
     on_both(lambda torch, func: [x.resolve_conj() for x in program(torch, func)])
+
+
+@both
+def test_the_function_and_the_caller_of_a_transform_see_plain_tensors(torch: Any) -> None:
+    class Sub(torch.Tensor):  # type: ignore[name-defined, misc]
+        pass
+
+    s, seen = torch.ones(3).as_subclass(Sub), []
+
+    def sine(x: Any) -> Any:
+        seen.append(isinstance(x, Sub))
+        return x.sin()
+
+    def total(*inputs: Any) -> Any:
+        return sum(sine(x) for x in inputs).sum()
+
+    func = torch.func
+    value, pull = func.vjp(sine, s)
+    found = [
+        func.vmap(sine)(s), func.vmap(func.vmap(sine))(torch.stack([s, s])), func.vmap(lambda d: sine(d["x"]))({"x": s}),
+        func.grad(total)(s), *func.grad(total, (0, 1))(s, s), *func.grad_and_value(total)(s), func.jacrev(sine)(s),
+        func.vmap(func.grad(sine))(s), func.grad(lambda x: func.vmap(sine)(x).sum())(s), value, *pull(torch.ones(3)),
+    ]
+    assert not any(seen) and {type(x) for x in found} == {torch.Tensor}
+    x = torch.ones(3).as_subclass(Sub).requires_grad_()
+    func.vmap(sine)(x).sum().backward()
+    assert torch.equal(x.grad, x.cos())

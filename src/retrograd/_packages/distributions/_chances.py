@@ -9,7 +9,7 @@ from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logit
 BOTH = "Either `probs` or `logits` must be specified, but not both."
 
 
-class Chances(Distribution):
+class Odds(Distribution):
     """probs, or logits: their log odds (for several outcomes, log probabilities up to a constant).
 
     One of them is given; the other is made when asked for.   `_binary`: of two outcomes.
@@ -31,11 +31,6 @@ class Chances(Distribution):
     def _param(self) -> Any:
         return getattr(self, self._given)
 
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.size()
-
     def _new(self, *args: Any, **kwargs: Any) -> Any:
         return self._param.new(*args, **kwargs)
 
@@ -48,6 +43,15 @@ class Chances(Distribution):
     def probs(self) -> Any:
         """Probabilities."""
         return logits_to_probs(self.logits, is_binary=self._binary)
+
+
+class Chances(Odds):
+    """Those that tell the parameter's shape."""
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._param.size()
 
 
 def along(values: Any, dist: Any, expand: bool) -> Any:

@@ -23,6 +23,9 @@ class Cauchy(LocScale, Distribution):
 
     _params = {"loc": 0, "scale": 0}
 
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
+
     @property
     def mean(self) -> Any:
         return f.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)

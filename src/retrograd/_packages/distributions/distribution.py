@@ -78,12 +78,18 @@ class Distribution:
             raise NotImplementedError
         return self._get_checked_instance(family, _instance)
 
-    def _widened(self, new: Any, batch_shape: Any, event_shape: Any) -> Any:
+    def _widen(self, new: Any, batch_shape: Any) -> None:
         for name, dims in self._params.items():
             if name in self.__dict__:
                 value = self.__dict__[name]
                 shape = value.batch_shape if isinstance(value, Distribution) else value.shape
-                setattr(new, name, value.expand(batch_shape + shape[len(shape) - dims:]))
+                setattr(new, name, value.expand(batch_shape + shape[len(shape) - dims:] if dims else batch_shape))
+
+    def _widened(self, new: Any, batch_shape: Any, event_shape: Any) -> Any:
+        self._widen(new, batch_shape)
+        return self._begun(new, batch_shape, event_shape)
+
+    def _begun(self, new: Any, batch_shape: Any, event_shape: Any) -> Any:
         for name in self._kept:
             setattr(new, name, self.__dict__[name])
         Distribution.__init__(new, batch_shape, event_shape, validate_args=False)

@@ -9,13 +9,13 @@ from retrograd.autograd import no_grad
 from retrograd.nn.functional import binary_cross_entropy_with_logits
 
 from . import constraints
-from ._chances import Chances
+from ._chances import Odds
 from .utils import EMPTY, broadcast_all
 
 __all__ = ["Geometric"]
 
 
-class Geometric(Chances):
+class Geometric(Odds):
     """Number of failures before the first success in independent trials: P(k) = (1 - probs)^k probs.
 
     Parameters: probs in (0, 1] or logits (real, log odds).

@@ -25,6 +25,9 @@ class Normal(LocScale, ExponentialFamily):
     _mean_carrier_measure = 0
     _params = {"loc": 0, "scale": 0}
 
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
+
     @property
     def stddev(self) -> Any:
         return self.scale

@@ -52,11 +52,12 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._family(_instance)
+        self._widen(new, batch_shape)
         batch_shape = Size(batch_shape)
         shape = ComposeTransform(self.transforms).inverse_shape(batch_shape + self.event_shape)
         new.base_dist = self.base_dist.expand(shape[:len(shape) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms
-        return self._widened(new, batch_shape, self.event_shape)
+        return self._begun(new, batch_shape, self.event_shape)
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:

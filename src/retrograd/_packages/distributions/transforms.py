@@ -465,6 +465,9 @@ class CatTransform(Parts):
 class StackTransform(Parts):
     """Transform i applied to position i along dim: torch.stack of the results."""
 
+    def __init__(self, tseq: Any, dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(tseq, dim, cache_size)
+
     def _made(self) -> Any:
         return self.transforms, self.dim
 

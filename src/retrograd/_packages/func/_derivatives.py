@@ -36,7 +36,7 @@ from retrograd.utils._pytree import tree_unflatten as unflatten
 from retrograd.utils.hooks import look
 
 from ._batching.draws import REFUSED
-from ._batching.level import Level, aside, levels, lowered, raised
+from ._batching.level import Level, aside, levels, lowered, plain, raised
 from ._maps import check_randomness
 from ._trees import stars
 
@@ -301,7 +301,7 @@ class _Level:
         if not isinstance(x, TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         look((x,))
-        tensor: Any = lowered(x, self.levels)
+        tensor: Any = lowered(plain(x), self.levels)
         if self.outer and wants_grad(tensor) and (not FORWARD or self.outside(tensor)):
             made = tensor.view_as(tensor)
         elif self.forward and tangent(tensor):

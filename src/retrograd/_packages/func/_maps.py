@@ -14,7 +14,7 @@ from retrograd.utils._pytree import tree_map as mapped
 from retrograd.utils._pytree import tree_unflatten as unflatten
 
 from ._batching import RULES
-from ._batching.level import Level, inside
+from ._batching.level import Level, inside, plain
 from ._trees import spread
 
 __all__ = ["vmap"]
@@ -42,6 +42,7 @@ def vmap(
         name = name_of(func)
         _check_out_dims(name, out_dims)
         leaves, dims, spec = _inputs(name, in_dims, args)
+        leaves = [x if d is None else plain(x) for x, d in zip(leaves, dims)]
         sizes = [x.size(d) for x, d in zip(leaves, dims) if d is not None]
         if not sizes:
             raise ValueError("vmap: Expected at least one Tensor to vmap over")

@@ -23,6 +23,7 @@ from retrograd._packages.func._batching.level import (
     looped as looped,
     lowered as lowered,
     name_of as name_of,
+    plain as plain,
     raised as raised,
     sample_of as sample_of,
 )

@@ -18,7 +18,7 @@ from weakref import ref
 
 import numpy as np
 
-from retrograd._engine.dispatch import engage, parts
+from retrograd._engine.dispatch import engage, parts, takes_part
 from retrograd._engine.modes import state
 from retrograd._engine.tensor import TensorBase, public
 from retrograd._engine.warn import warn
@@ -38,6 +38,12 @@ class Batched(Tensor):
     value: Any
     level: Level
     entry: tuple[Any, int]                      # what vmap was given for it, where the batch lay along another dim
+
+
+def plain(x: Any) -> Any:
+    """x as a function under a transform sees it: as a Tensor, whose subclass is not asked."""
+    kind = type(x)
+    return x.as_subclass(Tensor) if takes_part(kind) and kind is not Tensor and not x.is_meta else x
 
 
 class Escaped:
