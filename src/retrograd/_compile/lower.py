@@ -13,7 +13,7 @@ import numpy as np
 from .. import _kernels
 from .._engine.nary import Nary
 from .._engine.node import Node
-from .._engine.op import OUT, A, B, Binary, Product, Unary, View, X, Y, fit
+from .._engine.op import OUT, A, B, Binary, Product, Unary, View, X, Y, fit, own_kind
 from .._engine.tensor import TensorBase, wrap
 from .._kernels import kernel
 from .._rules import shape
@@ -476,7 +476,7 @@ class GradOf:
         self.node = node
 
     def __call__(self, g: Any, x: Any, y: Any) -> Any:
-        return array_of(self.node.grad(g, x, y))
+        return array_of(own_kind(self.node.grad(g, x, y), self.node.real))
 
 
 class RulesOf:

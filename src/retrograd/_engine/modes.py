@@ -70,6 +70,7 @@ class Modes:
         self.journal: Optional[list[Any]] = None        # NOTE [Call-outs]
         self.registered: i64 = 0                        # hooks that were registered or removed so far
         self.imaginary: bool = False                    # NOTE [Complex numbers] in op.py
+        self.coarse: bool = False                       # bfloat16 was met: rules with constants of float32 give float32
         self.at_first_complex: list[Any] = []           # called when the first complex number is met
         self.state: Any = threading.local()
 

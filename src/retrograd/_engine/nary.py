@@ -296,7 +296,7 @@ class Many(Node):
             self.next_nr = x.nr
             self._outputs = len(outs)
             self.like = [(y.array.shape, y.array.dtype) for y in outs]
-            if modes.imaginary and x.array.dtype.kind != "c":
+            if (modes.imaginary or modes.coarse) and x.array.dtype.kind != "c":
                 self.real = x.array.dtype
             if self.keep & X:
                 self.x = keep(x)
@@ -343,7 +343,8 @@ class Many(Node):
                 g = wrap(zeros) if graph else zeros
             whole.append(g)
         if not modes.imaginary:
-            return [self.grad(whole, x, ys)]
+            got: Value = self.grad(whole, x, ys)
+            return [own_kind(got, self.real) if modes.coarse else got]
         turn = False
         for g in whole:
             turn = turn or (self.conjugates and is_complex(g))

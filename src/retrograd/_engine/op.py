@@ -207,7 +207,12 @@ def is_complex(g: Value) -> bool:
 
 def own_kind(g: Value, real: Any) -> Value:
     """A gradient for an input whose dtype is `real`; None: it is complex, or nobody knows."""
-    return cast.cast(g, real) if real is not None and g is not None and is_complex(g) else g
+    if real is None or g is None:
+        return g
+    if real.kind == "V":                        # bfloat16
+        have: Any = g.array.dtype if isinstance(g, TensorBase) else g.dtype
+        return g if have is real else cast.cast(g, real)
+    return cast.cast(g, real) if is_complex(g) else g
 
 
 def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
@@ -234,7 +239,7 @@ class Unary(Node):
 
     keep: u8 = 0                                # what the rule reads: in reads.py, like all that is so declared
     conjugates: bool = True                     # NOTE [Complex numbers]
-    real: Any = None                            # the dtype of x, noted where it is real and complex numbers are about
+    real: Any = None                            # the dtype of x, noted where it is real and complex numbers or bfloat16 are about
     holds: bool = False                         # keeps arrays besides x and y (a mask, indices): see drop()
     names: ClassVar[Any] = {"self": "x", "result": "y"}     # _saved_NAME -> field
     shows: ClassVar[Any] = {}
@@ -326,7 +331,7 @@ class Unary(Node):
             pack_watched(self)
         self.next = edge(x)
         self.next_nr = x.nr
-        if modes.imaginary and x.array.dtype.kind != "c":
+        if (modes.imaginary or modes.coarse) and x.array.dtype.kind != "c":
             self.real = x.array.dtype
 
     def hold(self, out: TensorBase) -> None:
@@ -339,7 +344,7 @@ class Unary(Node):
             turn = self.conjugates and is_complex(g)
             got = self.rule_of(complexes.conj(g) if turn else g, graph)
             return own_kind(complexes.conj(got) if turn and got is not None else got, self.real)
-        return self.rule_of(g, graph)
+        return own_kind(self.rule_of(g, graph), self.real) if modes.coarse else self.rule_of(g, graph)
 
     def rule_of(self, g: Value, graph: bool) -> Value:
         if self.freed:
@@ -637,7 +642,7 @@ class Binary(Node):
         elif ta is None and type(a) is not float and type(a) is not int:
             xa = promote.beside(a, xb, self.kind)
         if ta is not None and tb is not None and xa.dtype is xb.dtype and self.kind == promote.SAME:
-            if xa.shape != xb.shape:
+            if xa.shape != xb.shape or modes.coarse:
                 self.note_shapes(ta, tb)
         elif tb is not None or type(b) is not float or xa.dtype.kind != "f":
             self.note_shapes(ta, tb)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._engine import names, promote
-from .._engine.modes import meet_complex
+from .._engine.modes import meet_complex, modes
 from .._engine.tensor import TensorBase
 
 
@@ -52,6 +52,7 @@ class dtype:
             found = np.dtype(_ml_dtypes().bfloat16)
             object.__setattr__(self, "numpy", found)
             _of[found] = self
+            modes.coarse = True
             return found
         if key == "is_signed":
             kind = "quantized types" if self.scalar.startswith("Q") else ""

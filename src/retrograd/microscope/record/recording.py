@@ -238,8 +238,6 @@ class Recording:
 
     events     every event in order (docs/trace-format.md)
     modules    dicts: path, type, parent, calls
-    tensors    dicts made by `tensor(n)`; parameters by name in `parameters`
-    nodes      dicts: name, op (the event that made it), next (edges), tensor (of a leaf)
     hooks      dicts: kind, name, owner, defined and registered (sites), prior (registered before the recording), fired
     dropped    how many events of each kind came after `limit` was reached
     complete   False if an exception or Ctrl-C ended it; `error` says which
@@ -318,10 +316,12 @@ class Recording:
 
     @property
     def tensors(self) -> list[dict[str, Any]]:
+        """Dicts made by `tensor(n)`, in order; parameters by name in `parameters`."""
         return [self.tensor(number) for number in range(len(self.tensor_rows))]
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
+        """Dicts of backward nodes: name, op (the event that made it), seq, next (edges), tensor (of a leaf, else -1)."""
         return [dict(zip(("name", "op", "seq", "next", "tensor"), row)) for row in self.node_rows]
 
     def name_of_tensor(self, number: int) -> str:
