@@ -134,7 +134,7 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
 
 
 # No kernels: who is asked before a call (tests/engine/test_dispatch.py), what torch.compile is made of (tests/compile), imports.
-OTHERS = {"instantiate", "Function", "dispatcher", "dispatching", "Program", "Guards", "Field", "Matcher", "Track"}
+OTHERS = {"instantiate", "rename", "Function", "dispatcher", "dispatching", "Program", "Guards", "Field", "Matcher", "Track"}
 
 
 def kernels() -> dict[str, Callable[..., Any]]:
