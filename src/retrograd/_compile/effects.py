@@ -73,15 +73,14 @@ class Live:
     __slots__ = ("args", "f", "kwargs", "x")
 
     def __init__(self, f: Any, x: Any, args: Any, kwargs: Any) -> None:
-        self.f, self.x, self.args, self.kwargs = f, x, args, kwargs
-
-    def tensors(self) -> list[TensorBase]:
-        return [y for y in (*self.args, *self.kwargs.values()) if isinstance(y, TensorBase)]
+        self.f, self.x = f, x
+        self.args = [Live if isinstance(y, TensorBase) else y for y in args]        # Live: the place of an array
+        self.kwargs = {k: Live if isinstance(y, TensorBase) else y for k, y in kwargs.items()}
 
     def __call__(self, *arrays: Any) -> None:
         given = iter(arrays)
-        args = [wrap(next(given)) if isinstance(y, TensorBase) else y for y in self.args]
-        self.f(self.x, *args, **{k: wrap(next(given)) if isinstance(y, TensorBase) else y for k, y in self.kwargs.items()})
+        args = [wrap(next(given)) if y is Live else y for y in self.args]
+        self.f(self.x, *args, **{k: wrap(next(given)) if y is Live else y for k, y in self.kwargs.items()})
 
 
 class Number:

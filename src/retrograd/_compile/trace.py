@@ -297,13 +297,13 @@ class Trace(Hooked):
         if not self.off:
             try:
                 self.reached(x)
-                call = Live(f, x, args, kwargs)
-                tensors = call.tensors()
-                if any([not isinstance(y, (TensorBase, *PLAIN)) for y in (*args, *kwargs.values())]):
+                given = [*args, *kwargs.values()]
+                if any([not isinstance(y, (TensorBase, *PLAIN)) for y in given]):
                     raise Refused(f"an argument of {type(x).__name__}.{f.__name__}")
                 self.flush()
-                given = [self.of(t.array) for t in tensors]
-                self.add(Entry(f"{type(x).__name__}.{f.__name__}", call, given or [], [], "", True, self.line()))
+                values = [self.of(y.array) for y in given if isinstance(y, TensorBase)]
+                name = f"{type(x).__name__}.{f.__name__}"
+                self.add(Entry(name, Live(f, x, args, kwargs), values, [], "", True, self.line()))
             except Refused as error:
                 self.refuse(error)
         self.unrecorded(f, x, *args, **kwargs)
