@@ -526,7 +526,7 @@ def direct(entry: Entry) -> Any:
     """The entry's fn without its detour, which is for what may give a scalar."""
     fn = entry.fn
     if all(v.shape for v in entry.outs):
-        if isinstance(fn, lower.GradOf):
+        if isinstance(fn, lower.GradOf) and fn.node.real is None:
             return fn.node.grad
         if isinstance(fn, lower.OneOf):
             return fn.node.run
