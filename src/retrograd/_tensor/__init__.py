@@ -631,10 +631,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
     # Python 2's names of the division
     __div__ = TensorBase.__truediv__
+    __rdiv__ = TensorBase.__rtruediv__
     __idiv__ = TensorBase.__itruediv__
-
-    def __rdiv__(self, other: Any) -> Tensor:
-        return self.reciprocal() * other
 
     def __float__(self) -> float:
         return float(self._real("double"))
