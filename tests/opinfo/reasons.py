@@ -15,6 +15,7 @@ INTEL = [
 WHERE = INTEL + [
     (r"gradient", r"error.*", "tensors on the meta device"),
     (r"__r\w+__", r"error.*requires a 'TensorBase' object.*", "compiled operators raise Python's own message"),
+    (r"__rdiv__", r"error.*has no attribute 'dtype'.*", "the number is no Tensor, which another attribute shows"),
     (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),
     (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounds half precision at other steps"),
     (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),
