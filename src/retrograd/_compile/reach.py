@@ -101,7 +101,8 @@ CALLS: Final = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name
 
 def foreign(names: set[str]) -> set[str]:
     """Those that no Tensor has, unless it is given them: hasattr words an error for each."""
-    return names.difference(*map(vars, Tensor.__mro__))
+    tables = [vars(k) for k in Tensor.__mro__]
+    return {name for name in names if not any([name in table for table in tables])}
 
 
 def spelled(path: Any) -> str:

@@ -314,8 +314,10 @@ class MishBackward0(Unary):
         return like(z * np.tanh(softplus_of(z, 1.0, 1e30)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        t = pointwise.tanh(softplus(x, 1.0, 20.0))
-        return g * (t + x * pointwise.sigmoid(x) * (1 - t * t))
+        z: Value = x if isinstance(x, TensorBase) else wide(x)      # in half precision each step would round
+        t = pointwise.tanh(softplus(z, 1.0, 20.0))
+        slope = t + z * pointwise.sigmoid(z) * (1 - t * t)
+        return g * slope if isinstance(x, TensorBase) else like(wide(g) * slope, x)
 
 
 def softplus_of(x: Array, beta: Any, threshold: Any) -> Array:

@@ -11,6 +11,7 @@ from retrograd._engine.modes import modes
 from retrograd._engine.tensor import TensorBase
 from retrograd._engine.warn import warn
 from retrograd._tensor.dtypes import float16
+from retrograd.optim._replayed import live
 
 
 class GradScaler:
@@ -115,18 +116,13 @@ class GradScaler:
         self._stepped.add(id(optimizer))
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
+    @live
     def update(self, new_scale: Any = None) -> None:
         """The scale for the next iteration: new_scale, or if that is None smaller after gradients that were not finite, and
         larger after many that were.
         """
         if not self._enabled:
             return
-        if modes.recorder is None:
-            self._update(new_scale)
-        else:
-            modes.recorder.live(GradScaler._update, self, (new_scale,), {})
-
-    def _update(self, new_scale: Any) -> None:
         scale = self._used("update")
         if new_scale is not None:
             self._scale = float(new_scale)

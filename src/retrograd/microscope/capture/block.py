@@ -130,10 +130,14 @@ class Block(Calls):
     def _mark_layouts(self) -> None:
         for module, layout in self._turning:
             before: list[Any] = []
-            self._handles += [module.register_forward_pre_hook(OwnHook(self._turns, layout, before)),
-                              module.register_forward_hook(OwnHook(self._turned, before), always_call=True)]
-            self._hidden.append(module)
-            hide(module)
+            self._put(module, [module.register_forward_pre_hook(OwnHook(self._turns, layout, before)),
+                               module.register_forward_hook(OwnHook(self._turned, before), always_call=True)])
+
+    def _put(self, module: Any, handles: list[Any]) -> None:
+        """Hooks of ours on a module of the model: until the block ends, and on none of its copies."""
+        self._handles += handles
+        self._hidden.append(module)
+        hide(module)
 
     def _turns(self, layout: Any, before: list[Any], _module: Any, args: Any) -> None:
         before.append(self._ear.layout)
@@ -147,10 +151,8 @@ class Block(Calls):
     def _mark_owners(self) -> None:
         """Modules that have a parameter in common: which one is being called?"""
         for path, module in self._owners.items():
-            self._handles += [module.register_forward_pre_hook(OwnHook(self.engine.eager(self._comes), path)),
-                              module.register_forward_hook(OwnHook(self.engine.eager(self._goes)), always_call=True)]
-            self._hidden.append(module)
-            hide(module)
+            self._put(module, [module.register_forward_pre_hook(OwnHook(self.engine.eager(self._comes), path)),
+                               module.register_forward_hook(OwnHook(self.engine.eager(self._goes)), always_call=True)])
 
     def _comes(self, path: str, _module: Any, _args: Any) -> None:
         if threading.get_ident() == self._own_thread:
@@ -170,9 +172,7 @@ class Block(Calls):
                 raise CaptureError(f"capture: {OF_OLD}")
             if "FSDPModule" in names:
                 self._sharded = True
-                self._handles.append(module.register_forward_pre_hook(OwnHook(self._gathered)))
-                self._hidden.append(module)
-                hide(module)
+                self._put(module, [module.register_forward_pre_hook(OwnHook(self._gathered))])
 
     def _gathered(self, module: Any, _args: Any) -> None:
         its = {id(m) for m in module.modules()}
@@ -299,7 +299,7 @@ class Block(Calls):
                 if id(root) in self._tracked:
                     self._root(root)
             if len(roots) == 1 and (alone or self.engine.is_tensor(roots[0])):
-                seed, = (None,) if alone else listed(seeds(self.engine, args, kwargs)) or (None,)
+                seed, = (None,) if alone else listed(self.engine.seeds(args, kwargs)) or (None,)
                 self._loss = None if seed is not None else known_by_key(roots[0], self.runs, self._reductions)
                 if self._loss is None:
                     self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
@@ -503,14 +503,6 @@ def gradient_of(x: Any) -> tuple[Any, int] | None:
     """Its .grad, and which version of it."""
     g = read_grad(x) if isinstance(x, TensorBase) else x.grad
     return None if g is None else (g, g._version)
-
-
-def seeds(engine: Engine, args: Any, kwargs: Any) -> Any:
-    """The gradients that a pass begins with: each capture around this one may have wrapped them."""
-    given = engine.seeds(args, kwargs)
-    while (inner := engine.seeds((), {"gradient": given})) is not given:
-        given = inner
-    return given
 
 
 def listed(given: Any) -> tuple[Any, ...]:

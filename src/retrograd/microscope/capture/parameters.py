@@ -98,7 +98,7 @@ def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict
         x = places.get(p.key) if isinstance(places, dict) else None     # a scripted module's are no dict
         if x is p.tensor or x is None or not p.tensor.requires_grad:
             continue
-        strange = transformed(engine, x)
+        strange = engine.transformed(x)
         if strange:
             tracked.pop(id(x), None)            # of retrograd it may be a view of the parameter
         elif id(x) in tracked:
@@ -110,12 +110,6 @@ def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict
         else:
             found.append((p, x))
     return found
-
-
-def transformed(engine: Engine, x: Any) -> bool:
-    """Is x a tensor of a transform of torch.func, of no use after it?  retrograd's are leaves, or of a type of their own."""
-    return engine.transformed(x) or engine.name == "retrograd" and (
-        getattr(x, "_of_transform", 0) != 0 or type(x).__name__ == "Batched")
 
 
 class Found:

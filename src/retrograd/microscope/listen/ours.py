@@ -28,6 +28,9 @@ class RetrogradEngine(Engine):
     def in_backward(self) -> bool:
         return state().task is not None
 
+    def transformed(self, x: Any) -> bool:
+        return getattr(x, "_of_transform", 0) != 0 or type(x).__name__ == "Batched"     # leaves, or samples of vmap
+
     def here(self, t: Any) -> Any:
         return getattr(t, "array", t)
 

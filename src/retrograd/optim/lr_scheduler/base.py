@@ -4,12 +4,12 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any
 from weakref import ref
 
-from ..._engine.modes import modes
 from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
+from .._replayed import live
 from ..optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -31,20 +31,6 @@ NO_INITIAL_LR = (
     "This typically happens when:\n"
     "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)")
-
-
-P = ParamSpec("P")
-
-
-def live(step: Callable[P, None]) -> Callable[P, None]:
-    """A step that is replayed by calling it: NOTE [Recorder] in _engine/modes.py."""
-    @wraps(step)
-    def told(*args: P.args, **kwargs: P.kwargs) -> None:
-        if modes.recorder is None:
-            step(*args, **kwargs)
-        else:
-            modes.recorder.live(step, args[0], args[1:], kwargs)
-    return told
 
 
 class LRScheduler:

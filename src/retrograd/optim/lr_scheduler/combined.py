@@ -5,8 +5,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from .._replayed import live
 from ..optimizer import Optimizer
-from .base import LRScheduler, live, put, values
+from .base import LRScheduler, put, values
 from .plateau import ReduceLROnPlateau
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from .._replayed import live
 from ..optimizer import Optimizer
-from .base import LRScheduler, attributes_of, check_optimizer, live, per_group, put
+from .base import LRScheduler, attributes_of, check_optimizer, per_group, put
 
 NO_MOMENTUM = "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
 

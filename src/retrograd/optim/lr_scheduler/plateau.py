@@ -5,8 +5,9 @@ import math
 from typing import Any
 
 from ..._engine.warn import warn
+from .._replayed import live
 from ..optimizer import Optimizer
-from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, live, put, values
+from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, put, values
 
 
 class ReduceLROnPlateau(LRScheduler):
