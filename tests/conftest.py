@@ -29,18 +29,19 @@ sys.path.insert(0, str(HERE.parent))           # tools
 # room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
 ONCE = {
     "sources, pages and builds of a checkout": (
-        "functions/test_signatures", "kernels/test_vectorised", "microscope/lint/test_lint_programs", "missing/test_names",
+        "functions/test_signatures", "kernels/test_vectorised", "missing/test_names",
         "test_benchmarks", "test_builds", "test_docs", "test_examples", "test_generated", "test_lambda", "test_layers",
         "test_public", "test_site", "test_types"),
-    "JavaScript, in a browser": ("microscope/page/test_viewer",),
     "the command line": ("cli/test_cli",),
     "rooms of Python over the operations": (
         "io/test_hostile_files", "optim/test_lr_scheduler", "optim/test_optim_sources",
         "packages/distributions/test_distributions", "packages/test_hub", "packages/test_recorded",
         "utils/test_data", "utils/test_data_workers"),
-    "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
+    "Python over recordings and captures, which their own tests make on both builds": (
+        "microscope/answers", "microscope/contracts", "microscope/lint", "microscope/page",
+        "microscope/test_examples_of_the_microscope", "microscope/test_torch_only", "microscope/training"),
 }
-ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}
+ONCE_PATHS = {HERE / name for names in ONCE.values() for name in names}         # without .py
 LOCKS = contextlib.ExitStack()
 # They wait for clocks or count on processors: no other test runs beside them.
 ALONE = {HERE / f"{name}.py" for name in (
@@ -56,7 +57,7 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if config.getoption("--both-builds") and collection_path in ONCE_FILES else None
+    return True if config.getoption("--both-builds") and collection_path.with_suffix("") in ONCE_PATHS else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

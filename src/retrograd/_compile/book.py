@@ -23,18 +23,19 @@ class Tensors:
     def __init__(self) -> None:
         self.inputs: list[TensorBase] = []
         self.held: list[TensorBase] = []
-        self.by_id: dict[int, tuple[str, int]] = {}
+        self.by_id: dict[int, Any] = {}         # what is listed
         self.listed: list[tuple[str, int, TensorBase]] = []
 
     def add(self, t: TensorBase, kind: str) -> int:
         key: Any = id(t)
-        found = self.by_id.get(key)
+        found: Any = self.by_id.get(key)
         if found is None:
             many = self.inputs if kind == "input" else self.held
-            found = self.by_id[key] = (kind, len(many))
+            found = (kind, len(many), t)
+            self.by_id[key] = found
             many.append(t)
-            self.listed.append((found[0], found[1], t))
-        return found[1]
+            self.listed.append(found)
+        return int(found[1])
 
     def get(self, kind: str, index: int) -> TensorBase:
         return (self.inputs if kind == "input" else self.held)[index]
@@ -217,7 +218,7 @@ class Book:
 
     def renewed(self, array: Any, value: Value) -> None:
         """`array` is `value` from now on."""
-        if overlaps(array.shape, array.strides):
+        if not value.straight and overlaps(array.shape, array.strides):
             raise Refused("an element is edited that shows in several places")
         had = self.roots.get(id(root(array)))
         for other in had if type(had) is list else [] if had is None else [had]:

@@ -732,7 +732,7 @@ def final(entry: Entry) -> bool:
     return not isinstance(entry.fn, undone) and entry.fn not in (set_grad, no_grad, store_grad)
 
 
-def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -> None:
+def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[Entry]) -> None:
     """Tell call-outs which tensors backward passes read after them that were read in the forward pass before them."""
     version = {id(array): id(v) for array, v in held}
     read: dict[int, int] = {}                   # where the forward pass read a tensor last
@@ -745,7 +745,7 @@ def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -
             v = version.get(id(root(x.array)), 0) if isinstance(x, Value) and x.array is not None else 0
             if v == 0:
                 continue
-            if id(entry) not in rules:
+            if entry not in rules:
                 read[v] = at
                 continue
             for when, out in outs:
@@ -753,7 +753,7 @@ def needed(entries: list[Entry], held: list[tuple[Any, Any]], rules: set[int]) -
                     out.needs.add(v)
 
 
-def turn_of(entries: list[Entry], tensors: Tensors, early: list[int], rules: set[int]) -> Turn | None:
+def turn_of(entries: list[Entry], tensors: Tensors, early: list[int], rules: set[Entry]) -> Turn | None:
     """Make the call-outs among the entries those of one plan, whose turn it is; None where there are none."""
     if not any([isinstance(e.fn, CallOut) for e in entries]):
         return None

@@ -51,7 +51,7 @@ class Hooked(Passes):
         """reach: what is the same at each call, where hooks may be entries"""
         super().__init__(tensors)
         self.heeds, self.reach = reach is not None, reach
-        self.rules: set[int] = set()            # entries of backward passes, by identity
+        self.rules: set[Entry] = set()          # of backward passes
         self.answers: list[Answer] | None = None        # what hooks do, where somebody asks for it
         self.hook_edits: dict[int, int] = {}    # how often they edited a tensor, by its place
         self.numbers: dict[tuple[int, int], int] = {}   # of nodes of tensors that forward hooks were shown
@@ -62,7 +62,7 @@ class Hooked(Passes):
 
     def add(self, entry: Entry) -> None:
         if self.it.task is not None:
-            self.rules.add(id(entry))
+            self.rules.add(entry)
         super().add(entry)
 
     def flush(self) -> None:
@@ -226,7 +226,7 @@ class Hooked(Passes):
         out.there.append(at is not None)
         out.nodes.append(None)
         if at is not None:
-            return Value("tensor", (), None, None, self.place(*at))
+            return Value("tensor", (), None, None, self.place(at[0], at[1]))
         if wants_grad(t):
             node = edge(t)
             if node is None or isinstance(node, AccumulateGrad):
@@ -432,7 +432,7 @@ class Hooked(Passes):
         found = self.tensors.by_id.get(id(who))
         if found is None:
             raise Refused("a hook of a leaf that the function does not reach")
-        return Value("tensor", (), None, None, self.place(*found))
+        return Value("tensor", (), None, None, self.place(found[0], found[1]))
 
     def called(self, out: CallOut, who: Any, given: list[Value | None], shown: list[Any], fire: Any) -> list[Any]:
         """Call the hooks, by fire(), and add the entry; -> the arrays that they leave in place of those shown."""

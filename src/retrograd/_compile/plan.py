@@ -9,7 +9,7 @@ from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
 from ..random import default_generator
 from .callouts import CallOut, Left, turn_of
-from .code import Program, alive, program
+from .code import LOOKS, Program, alive, program
 from .effects import Outright, grad_of, no_grad, store_grad
 from .graph import checked
 from .outputs import Outputs, build
@@ -29,12 +29,14 @@ class Undone(Exception):
 
 def taken(entries: list[Entry]) -> list[Value]:
     """The values that entries take, each once."""
-    found: dict[int, Value] = {}
+    mark: int = next(LOOKS)
+    found: list[Value] = []
     for entry in entries:
         for x in entry.args:
-            if isinstance(x, Value):
-                found[id(x)] = x
-    return list(found.values())
+            if isinstance(x, Value) and x.mark != mark:
+                x.mark = mark
+                found.append(x)
+    return found
 
 
 class Plan:

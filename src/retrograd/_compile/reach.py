@@ -97,12 +97,12 @@ OF_C: Final = (types.MethodDescriptorType, types.WrapperDescriptorType, types.Me
 OPERATORS: Final = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
     add sub mul truediv floordiv mod pow matmul and or xor getitem neg pos abs invert eq ne lt le gt ge""".split()}
 CALLS: Final = tuple([name for name in sorted(OPERATORS) if hasattr(Tensor, name)])
+OF_TENSOR: Final = [vars(k) for k in Tensor.__mro__]
 
 
 def foreign(names: set[str]) -> set[str]:
     """Those that no Tensor has, unless it is given them: hasattr words an error for each."""
-    tables = [vars(k) for k in Tensor.__mro__]
-    return {name for name in names if not any([name in table for table in tables])}
+    return {name for name in names if not any([name in table for table in OF_TENSOR])}
 
 
 def spelled(path: Any) -> str:
@@ -468,7 +468,7 @@ class Reach:
         own = vars(x)
         mine = kind in SORTS                    # no program made it
         if mine and kind is not Module or any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
-            if any(own[name] for name in HOOKS) or hooks.everywhere():
+            if any(values_at(own, HOOKS, NOTHING)) or hooks.everywhere():
                 self.hooked(x, own, path)
             else:
                 self.mapping(own, path, TABLES)     # code of ours reads its attributes

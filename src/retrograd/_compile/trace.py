@@ -332,7 +332,7 @@ class Trace(Hooked):
             return own() if run is None else run()
         got = own() if run is None else self.unrecorded(run)
         for t in params:
-            kind, i = self.tensors.by_id[id(t)]
+            kind, i, _ = self.tensors.by_id[id(t)]
             array = t.array
             self.renewed(array, of_array(array, kind, i))
         return got

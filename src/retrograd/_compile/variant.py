@@ -107,9 +107,9 @@ class Beginning:
                 reach.start(x)
         for t in reach.tensors:
             self.facts.append(sound(t, "a tensor that it reaches"))
-            tensors.add(t, "held")
-            if tensors.by_id[id(t)][0] == "input":
+            if id(t) in tensors.by_id:
                 raise Refused("an argument is a tensor that the function reaches by itself")
+            tensors.add(t, "held")
         for t in inputs:
             if not reach.names.isdisjoint(vars(t)):
                 raise Refused("an argument has attributes of its own")
