@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import json
 import os
 import runpy
@@ -16,15 +17,19 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
 Done = subprocess.CompletedProcess
+# and what most programs import late
+RETROGRAD = ("retrograd.cli.command_line", "retrograd.cli.run", "retrograd.nn", "retrograd.optim")
+TORCH = ("torch", "torch._dynamo")
 
 
 def run(
-    *arguments: object, packages: tuple[str, ...] = ("retrograd.cli.command_line",), text: bool = True, input: str | bytes = "",
+    *arguments: object, packages: tuple[str, ...] = RETROGRAD, text: bool = True, input: str | bytes = "",
     cwd: Path | str | None = None, env: dict[str, str] | None = None, timeout: float = 300, python: str = sys.executable,
 ) -> Done[Any]:
     """subprocess.run([python, *arguments], capture_output=True, ...), forked from a process that has the packages."""
@@ -85,6 +90,10 @@ class Server:
 def serve(packages: list[str]) -> None:
     for name in packages:
         __import__(name)
+    gc.collect()
+    gc.freeze()                                 # no child looks through all that, or copies it for that
+    for late in [*weakref.finalize._registry]:  # type: ignore[attr-defined]
+        late.atexit = False                     # the packages', hundreds
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()

@@ -78,7 +78,7 @@ def run_retrograd(name: str, timeout: float = 300) -> str:
     return normal(done.stdout + (ending(done.stderr) if done.returncode else ""))
 
 
-def run_torch(name: str, python: str = sys.executable, packages: tuple[str, ...] = ("torch",)) -> str:
+def run_torch(name: str, python: str = sys.executable, packages: tuple[str, ...] = warm.TORCH) -> str:
     """The same for `python NAME.py`, with PyTorch."""
     done = warm.run(f"{name}.py", packages=packages, cwd=PROGRAMS, env=environment(), python=python)
     if done.returncode not in (0, 1):
@@ -87,7 +87,7 @@ def run_torch(name: str, python: str = sys.executable, packages: tuple[str, ...]
 
 
 def torch_version(python: str = sys.executable) -> str:
-    return warm.run("-c", "import torch; print(torch.__version__)", packages=("torch",), python=python).stdout.strip()
+    return warm.run("-c", "import torch; print(torch.__version__)", packages=warm.TORCH, python=python).stdout.strip()
 
 
 def environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from harness import TORCH, TRANSCRIPTS, names, run_torch, same, torch_version
+from harness import TORCH, TRANSCRIPTS, names, run_torch, same, torch_version, warm
 
 
 def main(args: list[str]) -> int:
@@ -16,7 +16,7 @@ def main(args: list[str]) -> int:
         return 1
     bad = 0
     for name in args or names():
-        a, b = run_torch(name), run_torch(name, packages=("json", "torch"))  # forks of two processes
+        a, b = run_torch(name), run_torch(name, packages=("json", *warm.TORCH))  # forks of two processes
         pairs = list(zip(a.splitlines(), b.splitlines(), strict=False))
         differing = [(x, y) for x, y in pairs if x != y and not (x.startswith("~") and same(x, y))]
         if differing or a.count("\n") != b.count("\n"):

@@ -49,6 +49,6 @@ def theirs(n: int, program: str, *arguments: str, timeout: float = 100) -> None:
     """The same program with PyTorch, on n processes that meet by gloo."""
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1",
             "GLOO_SOCKET_IFNAME": "lo"}
-    done = warm.run(HERE / "forked.py", n, HERE / program, *arguments, packages=("torch",), env=os.environ | told,
+    done = warm.run(HERE / "forked.py", n, HERE / program, *arguments, packages=warm.TORCH, env=os.environ | told,
                     timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
