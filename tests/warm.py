@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 Done = subprocess.CompletedProcess
 # and what most programs import late
-RETROGRAD = ("retrograd.cli.command_line", "retrograd.cli.run", "retrograd.nn", "retrograd.optim")
+RETROGRAD = ("retrograd.cli.commands", "retrograd.cli.run", "retrograd.nn", "retrograd.optim")
 TORCH = ("torch", "torch._dynamo")
 
 

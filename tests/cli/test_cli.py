@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import warm
 
 import retrograd
 from retrograd._missing import missing, module_getattr
@@ -26,8 +27,13 @@ def python(*arguments: str | Path, folder: Path | None = None) -> Done:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=folder)
 
 
-def retrograd_(*arguments: str | Path, folder: Path | None = None) -> Done:
+def started(*arguments: str | Path, folder: Path | None = None) -> Done:
     return python("-m", "retrograd", *arguments, folder=folder)
+
+
+def retrograd_(*arguments: str | Path, folder: Path | None = None) -> Done:
+    """The same in a fork, where it is not about the process."""
+    return warm.run("-m", "retrograd", *arguments, cwd=folder)
 
 
 @pytest.fixture
@@ -54,7 +60,7 @@ with forward_ad.dual_level():
     y = torch.nn.functional.linear(torch.ones(3, 2), forward_ad.make_dual(weight, torch.ones(1, 2)))
     print(forward_ad.unpack_dual(y).tangent.tolist())
 """)
-    done = retrograd_("run", "dual.py", folder=tmp_path)
+    done = started("run", "dual.py", folder=tmp_path)
     assert (done.stdout, done.stderr) == ("[[2.0], [2.0], [2.0]]\n", "")
 
 
@@ -74,12 +80,11 @@ def test_standard_input_is_run_as_python_runs_it() -> None:
     ("raise SystemExit(3)", 3, "", ""),
 ])
 def test_code_of_the_command_line_is_run_as_python_runs_it(code: str, status: int, out: str, error: str) -> None:
-    found = [subprocess.run([sys.executable, *start, "-c", code, "a", "-b"], capture_output=True, text=True, timeout=300)
-             for start in (["-m", "retrograd", "run"], [])]
-    assert (found[0].returncode, found[0].stdout) == (status, out) and found[0].stderr.endswith(error)
+    ours = started("run", "-c", code, "a", "-b")
+    assert (ours.returncode, ours.stdout) == (status, out) and ours.stderr.endswith(error)
     if "torch" not in code:
-        assert (found[0].returncode, found[0].stdout, found[0].stderr) == (
-            found[1].returncode, found[1].stdout, found[1].stderr)
+        theirs = python("-c", code, "a", "-b")
+        assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
 
 
 EVIL = """
@@ -96,8 +101,8 @@ def test_control_characters_of_a_program_do_not_reach_the_terminal(script: Any, 
     path, trace = script(EVIL), str(tmp_path / "run.trace")
     for command in (["trace", str(path), "-o", trace], ["explain", trace], ["explain", trace, "a\x1b[31m.weight"],
                     ["view", trace, "--no-browser", "-o", str(tmp_path / "page.html")], ["lint", "--run", str(path)]):
-        done = subprocess.run([sys.executable, "-m", "retrograd", *command], capture_output=True, timeout=300)
-        said = (done.stdout + done.stderr).decode()
+        done = retrograd_(*command)
+        said = done.stdout + done.stderr
         assert not set(said) & {"\x1b", "\x9b", "\x07"}, said
         assert command[0] == "lint" or r"a\x1b[31m" in said, said
 
@@ -169,13 +174,13 @@ def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> N
         assert Function is retrograd.autograd.Function and DataLoader is retrograd.utils.data.DataLoader
         print("same")
     """)
-    done = retrograd_("run", path)
+    done = started("run", path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
 
 
 def test_what_is_public_says_the_package_that_has_it(script: Any) -> None:
     """As in PyTorch, whatever private module it was written in, and when it is made late."""
-    done = retrograd_("run", script("""
+    done = started("run", script("""
         import torch
         from torch.func import grad
         late = (torch.as_strided_copy, torch.i0)
@@ -187,7 +192,7 @@ def test_what_is_public_says_the_package_that_has_it(script: Any) -> None:
 
 def test_another_torch_in_the_way_is_not_imported(script: Any) -> None:
     script("raise SystemExit('the other torch was imported')", "torch.py")
-    done = retrograd_("run", script("import torch; print(torch.__name__)"))
+    done = started("run", script("import torch; print(torch.__name__)"))
     assert (done.returncode, done.stdout) == (0, "torch\n"), done.stderr
 
 
@@ -242,20 +247,20 @@ LIKE_PYTHON = {
 def test_a_script_runs_as_python_runs_it(script: Any, name: str) -> None:
     script("def fail():\n    raise LookupError('here')\n", "neighbour.py")
     path = script(LIKE_PYTHON[name])
-    for command in ([path, "--help", "-x", "a b"], [path.name]):
-        folder = None if len(command) > 1 else path.parent
-        theirs, ours = python(*command, folder=folder), retrograd_("run", *command, folder=folder)
+    again = started if name == "threads and atexit" else retrograd_
+    for run, command, folder in ((started, [path, "--help", "-x", "a b"], None), (again, [path.name], path.parent)):
+        theirs, ours = python(*command, folder=folder), run("run", *command, folder=folder)
         assert (ours.stdout, ours.stderr, ours.returncode) == (theirs.stdout, theirs.stderr, theirs.returncode)
 
 
 def test_an_interrupt_ends_with_130_and_the_scripts_traceback(script: Any) -> None:
-    done = retrograd_("run", script("raise KeyboardInterrupt"))
+    done = started("run", script("raise KeyboardInterrupt"))
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "KeyboardInterrupt" and "run.py" not in done.stderr
 
 
 def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> None:
-    done = retrograd_(
+    done = started(
         "run",
         script("""
             import atexit, threading
@@ -300,7 +305,7 @@ def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> Non
 )
 def test_what_retrograd_lacks_is_named_with_what_is_near(script: Any, statement: str, last_lines: list[str]) -> None:
     path = script(statement)
-    done = retrograd_("run", path)
+    done = started("run", path)
     assert done.returncode == 1
     lines = done.stderr.splitlines()
     assert [line[: len(start)] for line, start in zip(lines[-2:], last_lines)] == last_lines
@@ -362,7 +367,7 @@ def test_pythons_that_a_program_starts_run_on_retrograd_too(script: Any, tmp_pat
     interpreter, = (found for found in (other / "bin" / "python", other / "Scripts" / "python.exe") if found.exists())
     site = subprocess.run([interpreter, "-c", "import site; print(site.getsitepackages()[-1])"], capture_output=True, text=True)
     Path(site.stdout.strip(), "torch.py").write_text("word = 'theirs'")
-    done = retrograd_("run", path, interpreter)
+    done = started("run", path, interpreter)
     linear = "<class 'torch.nn.modules.linear.Linear'>"
     methods = len(multiprocessing.get_all_start_methods())
     first = f"{retrograd.__version__} {linear} True"
@@ -431,7 +436,7 @@ def test_lazy_submodules_are_imported_when_used() -> None:
 
 
 def test_doctor_says_which_build_this_is() -> None:
-    done = retrograd_("doctor")
+    done = started("doctor")
     assert (done.returncode, done.stderr) == (0, "")
     facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert list(facts) == ["retrograd", "build", "Python", "NumPy", "BLAS", "platform", "bfloat16", "PyTorch"]
@@ -447,7 +452,7 @@ def test_doctor_does_not_import_torch() -> None:
 
 
 def test_version_is_the_packages() -> None:
-    assert retrograd_("--version").stdout == f"retrograd {retrograd.version.retrograd}\n"
+    assert started("--version").stdout == f"retrograd {retrograd.version.retrograd}\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes a pipe")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warm
 
 from retrograd import microscope
 
@@ -240,8 +241,8 @@ def test_head(gradient_contract):
 
 
 def pytest_run(folder: Path, *more: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "retrograd_pytest", *more],
-                          cwd=folder, capture_output=True, encoding="utf-8", timeout=120)
+    done = warm.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "retrograd_pytest", *more, cwd=folder,
+                    packages=("pytest", *warm.RETROGRAD), env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     return done.returncode, done.stdout + done.stderr
 
 
