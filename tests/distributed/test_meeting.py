@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import warm
 
 import retrograd.distributed as d
 from retrograd.distributed.environment import free_port
@@ -60,10 +61,12 @@ def test_they_meet_by_ipv6(tmp_path: Path) -> None:
 @pytest.mark.once
 def test_what_is_refused_before_ranks_meet_is_what_pytorch_refuses(tmp_path: Path) -> None:
     said = []
-    for name, command in (("ours", RUN), ("theirs", [sys.executable, "-W", "ignore"])):
+    for name, command, packages in (("ours", ["-m", "retrograd", "run"], warm.RETROGRAD), ("theirs", [], warm.TORCH)):
         (tmp_path / name).mkdir()
-        said.append(subprocess.run([*command, str(HERE / "refused.py"), str(free_port()), str(tmp_path / name)], check=True,
-                                   capture_output=True, text=True, timeout=60, env=os.environ | QUIET).stdout.splitlines())
+        done = warm.run(*command, HERE / "refused.py", free_port(), tmp_path / name, packages=packages, timeout=60,
+                        env=os.environ | QUIET)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.splitlines())
     mine, other = said
     assert len(mine) > 100 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
 
