@@ -19,10 +19,13 @@ NO_COMPILER = {"CC": "/no/such/compiler"}
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
+    return copied(tmp_path / "checkout")
+
+
+def copied(copy: Path) -> Path:
     if not (ROOT / "setup.py").exists():
         pytest.skip("not a checkout")
     pytest.importorskip("setuptools")
-    copy = tmp_path / "checkout"
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
     shutil.copytree(ROOT / "src", copy / "src", ignore=ignored)
     for name in ("pyproject.toml", "setup.py", "LICENSE"):
@@ -33,6 +36,10 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_checkout(checkout: Path) -> Path:
+    return small(checkout)
+
+
+def small(checkout: Path) -> Path:
     """With one compiled module and the kernels, so that the build needs seconds."""
     if shutil.which(os.environ.get("CC", "cc")) is None:
         pytest.skip("needs a C compiler")
@@ -70,13 +77,37 @@ def wheel(checkout: Path) -> Path:
     return path
 
 
-def unpack(checkout: Path) -> tuple[Path, list[str], str]:
+def unpack(checkout: Path, name: str = "installed") -> tuple[Path, list[str], str]:
     """(folder, binaries in it, what setup.py wrote for doctor)"""
-    folder = checkout / "installed"
+    folder = checkout / name
     with zipfile.ZipFile(wheel(checkout)) as archive:
         archive.extractall(folder)
     binaries = [path.name for path in folder.rglob("*") if path.suffix in (".so", ".pyd")]
     return folder, binaries, (folder / "retrograd" / "_build.txt").read_text()
+
+
+@pytest.fixture(scope="module")
+def pure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with a test, of which a source archive and a pure wheel were made."""
+    checkout = copied(tmp_path_factory.mktemp("pure") / "checkout")
+    (checkout / "tests").mkdir()
+    (checkout / "tests" / "test_some.py").write_text("import helper\n")
+    shutil.copy(ROOT / "MANIFEST.in", checkout)
+    output([sys.executable, "-W", "ignore", "-c", f"import os; os.chdir({str(checkout)!r})\n"
+            "from setuptools.build_meta import build_sdist; build_sdist('dist')"])
+    done = build(checkout, RETROGRAD_PURE="1")
+    assert done.returncode == 0, done.stderr
+    return checkout
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small checkout, of which a compiled wheel was made."""
+    checkout = small(copied(tmp_path_factory.mktemp("compiled") / "checkout"))
+    done = build(checkout, RETROGRAD_OPT_LEVEL="0")
+    assert done.returncode == 0, done.stderr
+    shutil.copytree(checkout / "dist", checkout / "first" / "dist")
+    return checkout
 
 
 def test_without_a_compiler_the_install_is_pure_and_says_so(checkout: Path) -> None:
@@ -98,20 +129,15 @@ def test_without_a_compiler_the_install_is_pure_and_says_so(checkout: Path) -> N
     assert "pure: no working C compiler" in said
 
 
-def test_the_source_archive_builds_what_the_checkout_builds_and_has_no_part_of_the_tests(checkout: Path, tmp_path: Path) -> None:
-    (checkout / "tests").mkdir()
-    (checkout / "tests" / "test_some.py").write_text("import helper\n")
-    shutil.copy(ROOT / "MANIFEST.in", checkout)
-    output([sys.executable, "-W", "ignore", "-c", f"import os; os.chdir({str(checkout)!r})\n"
-            "from setuptools.build_meta import build_sdist; build_sdist('dist')"])
-    [archive] = (checkout / "dist").glob("*.tar.gz")
+def test_the_source_archive_builds_what_the_checkout_builds_and_has_no_part_of_the_tests(pure: Path, tmp_path: Path) -> None:
+    [archive] = (pure / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         tar.extractall(tmp_path / "unpacked", filter="data")
     [source] = (tmp_path / "unpacked").iterdir()
     assert not (source / "tests").exists() and list((source / "src" / "retrograd" / "_kernels").glob("*.c"))
+    assert build(source, RETROGRAD_PURE="1").returncode == 0
     names = []
-    for folder in (checkout, source):
-        assert build(folder, RETROGRAD_PURE="1").returncode == 0
+    for folder in (pure, source):
         with zipfile.ZipFile(wheel(folder)) as made:
             names.append(sorted(made.namelist()))
     assert names[0] == names[1]
@@ -123,17 +149,12 @@ def test_a_build_that_must_be_compiled_fails_without_a_compiler(checkout: Path) 
     assert "retrograd: not compiled, and RETROGRAD_REQUIRE_COMPILED=1: no working C compiler" in done.stderr
 
 
-def test_a_pure_build_can_be_asked_for(checkout: Path) -> None:
-    done = build(checkout, RETROGRAD_PURE="1")
-    assert done.returncode == 0, done.stderr
-    assert unpack(checkout)[1:] == ([], "pure: RETROGRAD_PURE=1 was set\n")
+def test_a_pure_build_can_be_asked_for(pure: Path) -> None:
+    assert unpack(pure)[1:] == ([], "pure: RETROGRAD_PURE=1 was set\n")
 
 
-def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(checkout: Path) -> None:
-    if not (ROOT / "tools").is_dir():
-        pytest.skip("not a checkout")
-    assert build(checkout, RETROGRAD_PURE="1").returncode == 0
-    folder = unpack(checkout)[0]
+def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(pure: Path) -> None:
+    folder = unpack(pure, "older")[0]
     package = folder / "retrograd"
     new = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
     (package / "nn" / "gone.py").write_text("")
@@ -146,32 +167,30 @@ def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(checkout:
     assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == new
 
 
-def test_what_mypyc_made_is_kept_until_a_source_changes(small_checkout: Path) -> None:
-    kept = small_checkout / "build" / "mypyc.json"
-    module = small_checkout / "src" / "retrograd" / "_engine" / "node.py"
-    made = small_checkout / "build" / "__native_retrograd____engine___node.c"
-    keys = []
-    for factor in (2, 2, 3):
+def test_what_mypyc_made_is_kept_until_a_source_changes(compiled: Path) -> None:
+    kept = compiled / "build" / "mypyc.json"
+    module = compiled / "src" / "retrograd" / "_engine" / "node.py"
+    made = compiled / "build" / "__native_retrograd____engine___node.c"
+    keys = [(kept.read_text(), made.stat().st_mtime_ns)]
+    for factor in (2, 3):
         module.write_text(f"def twice(x: int) -> int:\n    return {factor} * x\n")
-        assert build(small_checkout, RETROGRAD_OPT_LEVEL="0").returncode == 0
+        assert build(compiled, RETROGRAD_OPT_LEVEL="0").returncode == 0
         keys.append((kept.read_text(), made.stat().st_mtime_ns))
         path, found = output([sys.executable, "-c", "from retrograd._engine import node; print(node.__file__, node.twice(4))"],
-                             PYTHONPATH=str(unpack(small_checkout)[0])).split()
+                             PYTHONPATH=str(unpack(compiled)[0])).split()
         assert found == str(4 * factor) and Path(path).suffix in (".so", ".pyd")
     assert keys[0] == keys[1] and keys[1][0] != keys[2][0]
 
 
-def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
-    done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
-    assert done.returncode == 0, done.stderr
-    folder, binaries, outcome = unpack(small_checkout)
+def test_with_a_compiler_the_build_is_compiled(compiled: Path) -> None:
+    folder, binaries, outcome = unpack(compiled / "first")
     assert len(binaries) == 3 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
     code = "from retrograd._engine import node; print(node.__file__, node.twice(4))"
     path, eight = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
     assert Path(path).suffix in (".so", ".pyd") and eight == "8"
     sources = sorted(str(path.relative_to(folder)) for path in folder.rglob("_engine/*.py*"))
     assert sources == ["retrograd-stubs/_engine/node.pyi", "retrograd-stubs/_engine/reads.pyi", "retrograd/_engine/__init__.py"]
-    output([sys.executable, str(small_checkout / "tools" / "lay.py"), str(folder)])
+    output([sys.executable, str(compiled / "tools" / "lay.py"), str(folder)])
     assert sorted(str(path.relative_to(folder)) for path in folder.rglob("_engine/*.py*")) == sources
 
 

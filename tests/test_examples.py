@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 pytest.importorskip("rich")
 
@@ -27,6 +28,15 @@ def run(script: Path, *args: str, cwd: Path | None = None) -> subprocess.Complet
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", str(script), *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env, cwd=cwd)
+
+
+# python -W error
+STRICT = ("import runpy, sys, warnings; warnings.simplefilter('error'); del sys.argv[0]\n"
+          "runpy.run_path(sys.argv[0], run_name='__main__')")
+
+
+def run_torch(script: Path, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return warm.run("-c", STRICT, script, *args, packages=warm.TORCH, cwd=cwd)
 
 
 def with_torch(folder: Path, name: str = "digits") -> Path:
@@ -82,7 +92,7 @@ def test_expected_outputs_are_pytorchs(tmp_path: Path) -> None:
         "for name in sys.argv[1:]:\n"
         "    print(f'<{name}>')\n"
         "    runpy.run_path(f'{name}.py', run_name='__main__')\n", encoding="utf-8")
-    done = run(driver, *names, cwd=tmp_path)
+    done = run_torch(driver, *names, cwd=tmp_path)
     assert done.stderr == ""
     expected = "".join(f"<{n}>\n{(EXAMPLES / 'expected' / f'{n}.txt').read_text(encoding='utf-8')}" for n in names)
     assert done.stdout.splitlines() == expected.splitlines()
@@ -137,11 +147,11 @@ def test_digits_resumed_from_a_file_goes_on_as_if_never_stopped(tmp_path: Path) 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 def test_digits_runs_the_same_on_pytorch(tmp_path: Path) -> None:
     """And PyTorch goes on from our file."""
-    ours, theirs = (run(script, "--epochs", "1", "--checkpoint", str(tmp_path / f"{i}.pt"))
-                    for i, script in enumerate((EXAMPLES / "digits.py", with_torch(tmp_path))))
+    ours = run(EXAMPLES / "digits.py", "--epochs", "1", "--checkpoint", str(tmp_path / "0.pt"))
+    theirs = run_torch(with_torch(tmp_path), "--epochs", "1", "--checkpoint", str(tmp_path / "1.pt"))
     assert accuracy(ours) == pytest.approx(accuracy(theirs), abs=0.6)  # two digits of 360
     assert deltas(ours.stdout) == {name: pytest.approx(v, rel=0.01) for name, v in deltas(theirs.stdout).items()}
-    there = run(tmp_path / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "0.pt"))
+    there = run_torch(tmp_path / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "0.pt"))
     back = run(EXAMPLES / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "1.pt"))
     assert accuracy(there) == pytest.approx(accuracy(back), abs=0.6)
 

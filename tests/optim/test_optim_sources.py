@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 PROGRAM = '''
 import sys, types, warnings
@@ -51,6 +50,7 @@ def test_pytorchs_optimizers_run_from_their_sources(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     sources = str(Path(torch.origin).parent / "optim")
-    want, got = (subprocess.run([sys.executable, *how, str(program), sources], capture_output=True, text=True, check=True).stdout
-                 for how in ([], ["-m", "retrograd", "run"]))
+    runs = (warm.run(program, sources, packages=warm.TORCH), warm.run("-m", "retrograd", "run", program, sources))
+    want, got = (done.stdout for done in runs)
+    assert [done.returncode for done in runs] == [0, 0], runs
     assert len(want.splitlines()) == 39 and got.splitlines() == want.splitlines()
