@@ -1,4 +1,4 @@
-"""One of two processes: test_distributed.py starts it as  one_of_two.py RANK MEETING STORE.
+"""One of two processes, which test_distributed.py forks: MEETING STORE.
 
 Captures a step of the same model under DDP and under FSDP2 on this process's half of the batch, and stores the factors.
 """
@@ -56,7 +56,7 @@ def main(rank: int, meeting: str, store: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(int(os.environ["RANK"]), *sys.argv[1:])
     # Without the interpreter's own end: a thread of gloo that still lets a tensor go asks for the GIL, and at that time
     # PyTorch aborts the process (https://github.com/pytorch/pytorch/pull/179291).
     sys.stdout.flush()

@@ -1,13 +1,11 @@
 """Two processes with half a batch each give what one process with all of it gives."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed.ranks import theirs
 from one_of_two import batch_of, model_of
 
 from retrograd.microscope import FactorStore, capture
@@ -20,16 +18,7 @@ def test_ddp_and_fsdp_give_the_answer_of_one_process(tmp_path: Any) -> None:
     torch = pytest.importorskip("torch")
     if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
         pytest.skip("this PyTorch is built without gloo")
-    env = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    both = [subprocess.Popen([sys.executable, str(SCRIPT), str(rank), str(tmp_path / "meeting"), str(tmp_path / "store")],
-                             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for rank in (0, 1)]
-    try:
-        said = [p.communicate(timeout=300)[0] for p in both]
-    finally:
-        for p in both:
-            p.kill()
-    assert [p.returncode for p in both] == [0, 0], "\n".join(said)
-
+    theirs(2, str(SCRIPT), str(tmp_path / "meeting"), str(tmp_path / "store"), timeout=300)
     model, ids = model_of(torch), batch_of(torch)
     with capture(model) as cap:
         model(ids).pow(2).sum().backward()
