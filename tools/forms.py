@@ -232,12 +232,17 @@ def single(name: str, required: list[str], method: bool) -> str | None:
 
 
 @functools.cache
-def stubs() -> str:
+def stubs() -> dict[str, bool]:
+    """Functions of PyTorch's stubs: has one of their overloads out=?"""
     import torch
 
     home = Path(torch.__file__).parent / "_C"
-    return "".join((home / name).read_text(encoding="utf-8") for name in (
+    text = "".join((home / name).read_text(encoding="utf-8") for name in (
         "_VariableFunctions.pyi", "_nn.pyi", "_linalg.pyi", "_special.pyi") if (home / name).exists())
+    found: dict[str, bool] = {}
+    for name, parameters in re.findall(r"^def (\w+)\((.*?)\) ->", text, re.MULTILINE | re.DOTALL):
+        found[name] = found.get(name, False) or re.search(r"\bout:", parameters) is not None
+    return found
 
 
 NO_STUB_OUT = ("softplus", "softshrink", "gelu", "linear", "avg_pool2d", "avg_pool3d")     # whose out= the stubs forget
@@ -245,10 +250,7 @@ NO_STUB_OUT = ("softplus", "softshrink", "gelu", "linear", "avg_pool2d", "avg_po
 
 def writes_out(name: str) -> bool:
     """Has the function out= in Python?  Many a schema has it for the compiler alone."""
-    if name in NO_STUB_OUT:
-        return True
-    found = re.findall(rf"^def {name}\((.*?)\) ->", stubs(), re.MULTILINE | re.DOTALL)
-    return not found or any(re.search(r"\bout:", text) for text in found)
+    return name in NO_STUB_OUT or stubs().get(name, True)
 
 
 def required_of(f: Any, *first: Any) -> list[str]:
