@@ -8,11 +8,12 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest import runner
 
 import retrograd as torch
 from retrograd._engine import node
@@ -72,10 +73,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """In a worker: in its turn, and of a test that passes it reports the call, but not set-up and end, which are no news."""
+    if not hasattr(item.config, "workerinput"):
+        return None
     with turn(item.path in ALONE or item.get_closest_marker("alone") is not None):
-        return (yield)
+        for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @contextlib.contextmanager
