@@ -81,7 +81,7 @@ def outcome(lib: Any, op: Op, args: Any, kwargs: Any) -> Exception | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if op.seeded:
-            lib.manual_seed(0)
+            lib.default_generator.manual_seed(0)
         try:
             function(*mapped(args, lambda a: lib.from_numpy(a.copy())), **mapped(kwargs, lambda a: lib.from_numpy(a.copy())))
         except Exception as e:
@@ -169,7 +169,7 @@ def layer_outcome(lib: Any, row: Row) -> Any:
     found = lib
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lib.manual_seed(0)
+        lib.default_generator.manual_seed(0)    # manual_seed notes a stack for each kind of GPU
         try:
             for part in name.replace("F.", "nn.functional.", 1).split("."):
                 found = getattr(found, part)

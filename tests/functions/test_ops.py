@@ -57,7 +57,7 @@ class Call:
         self.args = mapped(sample.args, tensor)
         self.kwargs = mapped(sample.kwargs, tensor)
         if op.seeded:
-            lib.manual_seed(0)
+            lib.default_generator.manual_seed(0)
         self.out = (function or op.function(lib))(*self.args, **self.kwargs)
         self.outs = [t for t in opdb.flatten(as_list(self.out)) if isinstance(t, lib.Tensor)]
 

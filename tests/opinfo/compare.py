@@ -75,7 +75,7 @@ def run(side: Side, f: Callable[..., Any], sample: Any, process: Any = None) -> 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            side.lib.manual_seed(0)
+            side.lib.default_generator.manual_seed(0)     # manual_seed notes a stack for each kind of GPU
             args = (side.copy(sample.input), *side.copy(sample.args))
             if isinstance(args[0], side.lib.Tensor):
                 got.source = args[0].detach().clone()
