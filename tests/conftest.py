@@ -85,6 +85,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()                             # what a file has imported is not looked through in those after it
+
+
 @contextlib.contextmanager
 def turn(alone: bool) -> Iterator[None]:
     """Among the processes of one run: beside the others, or alone. Who waits for that keeps the gate, so nobody overtakes."""
