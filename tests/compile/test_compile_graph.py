@@ -584,3 +584,16 @@ def test_passes_from_each_of_several_results(f: Any) -> None:
             found.append(grads(x, y))
         assert same(*found), fast.explain()
     assert replays(fast) == 7, fast.explain()
+
+
+def test_classes_of_nodes_are_those_of_eager_calls_after_a_replay() -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    def step() -> Any:
+        y = x * 2
+        y.sum().backward()
+        return y
+    fast = torch.compile(step, options={"python": "skip", "check": 0})
+    replayed = [fast() for _ in range(4)][-1].grad_fn
+    assert replayed.name() == "MulBackward0" and type(replayed) is not type((x * 2).grad_fn)
+    assert torch._C._functions.MulBackward0 is type((x * 2).grad_fn)

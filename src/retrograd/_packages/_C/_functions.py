@@ -51,7 +51,7 @@ def __getattr__(name: str) -> Any:
     pending = [Node]
     while pending:
         cls = pending.pop()
-        if cls.__name__ == name and cls.__module__ == "builtins":
+        if cls.__name__ == name and cls.__module__ == "builtins" and not getattr(cls, "stands_in", False):
             return cls
         pending.extend(cls.__subclasses__())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
