@@ -75,7 +75,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """In a worker: in its turn, and of a test that passes it reports the call, but not set-up and end, which are no news."""
+    """A worker runs a test in its turn. It sends no report of a set-up or teardown that passed: messages cost more than both."""
     if not hasattr(item.config, "workerinput"):
         return None
     with turn(item.path in ALONE or item.get_closest_marker("alone") is not None):
@@ -89,7 +89,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     if nextitem is not None and nextitem.path != item.path:
         gc.collect()
-        gc.freeze()                             # what a file has imported is not looked through in those after it
+        gc.freeze()                             # later collections do not look through what this file has imported
 
 
 @contextlib.contextmanager

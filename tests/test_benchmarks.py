@@ -42,12 +42,11 @@ def retrograd() -> Any:
 
 
 def numbers(make: Any, work: Work) -> list[float]:
-    with np.errstate(all="ignore"):             # BLAS may compute with what lies beside a small matrix, and drops that
-        task = make(work.tiny())
-        found = [float(v) for v in task.check()]
-        task.step()
-        if task.base is not None:
-            task.base()
+    task = make(work.tiny())
+    found = [float(v) for v in task.check()]
+    task.step()
+    if task.base is not None:
+        task.base()
     return found
 
 
@@ -66,7 +65,9 @@ def test_work_runs_on_retrograd(retrograd: Any, work: Work) -> None:
 
 @pytest.mark.parametrize(("work", "engine"), pairs())
 def test_work_gives_the_same_numbers(retrograd: Any, work: Work, engine: str) -> None:
-    ours, theirs = made(retrograd, work), made(engines.maker(engine), work)
+    ours = made(retrograd, work)
+    with np.errstate(invalid="ignore"):         # BLAS may read beside a small matrix; a NaN in a result is still unequal
+        theirs = made(engines.maker(engine), work)
     assert ours == pytest.approx(theirs, rel=work.rtol, abs=1e-7)
 
 

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 Done = subprocess.CompletedProcess
-# and what most programs import late
+# What a server imports: a package, and those of its parts that many programs would import anew in each fork.
 RETROGRAD = ("retrograd.cli.commands", "retrograd.cli.run", "retrograd.nn", "retrograd.optim")
 TORCH = ("torch", "torch._dynamo")
 
@@ -91,9 +91,9 @@ def serve(packages: list[str]) -> None:
     for name in packages:
         __import__(name)
     gc.collect()
-    gc.freeze()                                 # no child looks through all that, or copies it for that
+    gc.freeze()                                 # the children's collections leave it alone, and its pages shared
     for late in [*weakref.finalize._registry]:  # type: ignore[attr-defined]
-        late.atexit = False                     # the packages', hundreds
+        late.atexit = False                     # hundreds of the packages', which each child would call at its end
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()
