@@ -25,6 +25,8 @@ MAKEFLAGS += --no-print-directory
 PURE := .venv/bin/python
 COMPILED := .venv-compiled/bin/python
 PIP := $(PURE) -m pip --disable-pip-version-check
+# Python compiles what is imported, a third of it, when that is first done.
+TOOLS := $(PIP) install -qq --no-compile
 ARGS :=
 ONLY :=
 WORKERS := auto
@@ -152,15 +154,15 @@ $(CORE): | $(PURE)
 	rm -f .venv/.core-*
 	$(PURE) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	    > .venv/build-requires.txt
-	$(PIP) install -qq -r .venv/build-requires.txt
-	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev]'
+	$(TOOLS) -r .venv/build-requires.txt
+	RETROGRAD_PURE=1 $(TOOLS) --no-build-isolation --editable '.[dev]'
 	touch $@
 
 $(ORACLE): $(CORE)
 	rm -f .venv/.oracle-*
 	$(PURE) -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
 	    print(*extras["oracle"], *extras["docs"], sep="\n")' > .venv/oracle-requires.txt
-	$(PIP) install -qq -r .venv/oracle-requires.txt
+	$(TOOLS) -r .venv/oracle-requires.txt
 	touch $@
 
 $(BUILT): $(CORE)

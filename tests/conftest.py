@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -137,6 +138,33 @@ def no_gc() -> Iterator[None]:
         gc.enable()
         gc.collect()
     assert ours == []
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser that pages are opened in."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if browser is None or driver is None:
+        what = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)"
+        if os.environ.get("RETROGRAD_REQUIRE_BROWSER") == "1":
+            pytest.fail(what)
+        pytest.skip(what)
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for argument in ("--headless=new", "--window-size=1400,1200", "--no-first-run", "--disable-background-networking"):
+        options.add_argument(argument)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.add_argument("--no-sandbox")                            # Chromium's own cannot be had as root
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    found.set_page_load_timeout(120)
+    light = [{"name": "prefers-color-scheme", "value": "light"}]
+    found.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
+    yield found
+    found.quit()
 
 
 def is_ours(x: object) -> bool:

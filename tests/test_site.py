@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +24,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True, encoding="utf-8", env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1"})
     assert done.returncode == 0, done.stdout + done.stderr          # strict: a broken link or anchor is an error
     return folder
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if browser is None or driver is None:
-        if os.environ.get("RETROGRAD_REQUIRE_BROWSER") == "1":
-            pytest.fail("Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
-        pytest.skip("Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for argument in ("--headless=new", "--window-size=1200,900", "--no-first-run", "--disable-background-networking"):
-        options.add_argument(argument)
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield found
-    found.quit()
 
 
 def complaints(chromium: Any) -> list[str]:

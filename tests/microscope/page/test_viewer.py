@@ -174,32 +174,6 @@ def test_the_committed_page_is_what_viewer_builds(tmp_path: Path) -> None:
 
 # -- in the browser
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if browser is None or driver is None:
-        what = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)"
-        if os.environ.get("RETROGRAD_REQUIRE_BROWSER") == "1":
-            pytest.fail(what)
-        pytest.skip(what)
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for argument in ("--headless=new", "--window-size=1400,1200", "--no-first-run", "--disable-background-networking"):
-        options.add_argument(argument)
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.add_argument("--no-sandbox")                            # Chromium's own cannot be had as root
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    found.set_page_load_timeout(120)
-    light = [{"name": "prefers-color-scheme", "value": "light"}]
-    found.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
-    yield found
-    found.quit()
-
-
 class Page:
     """A recording's page, open in the browser."""
 
