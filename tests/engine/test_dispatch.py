@@ -284,15 +284,16 @@ def test_operators_bear_pytorchs_names(torch: Any) -> None:
 
 
 OPERATORS = """
-    t + 1; 1 + t; t - 1; 1 - t; t * 1; 1 * t; t / 1; t // 1; 1 // t; t % 2; 2 % t; t ** 2; t ** t; 2 ** t; t @ t; -t; +t; abs(t)
-    ~i; i & i; i & 1; 1 & i; i | 1; 1 | i; i ^ 1; 1 ^ i; i << 1; 1 << i; i >> i; 1 >> i; t < 1; 1 < t; t <= t; t > 1; t >= 1
-    t == 1; 1 == t
+    t + 1; 1 + t; t - 1; 1 - t; t * 1; 1 * t; t / 1; 1 / t; t // 1; 1 // t; t % 2; 2 % t; t ** 2; t ** t; 2 ** t; t @ t; -t; +t
+    abs(t); ~i; i & i; i & 1; 1 & i; i | 1; 1 | i; i ^ 1; 1 ^ i; i << 1; 1 << i; i >> i; 1 >> i; t < 1; 1 < t; t <= t; t > 1
+    t >= 1; t == 1; 1 == t
     t != 1; t += 1; t -= 1; t *= 1; t /= 1; t //= 1; t %= 2; t **= 2; i &= 1; i |= 1; i ^= 1; i <<= 1; i >>= 1; t[0]
     t[0] = 1; len(t); bool(t); float(t); int(t); list(t); 1 in t
 """
 NAMES = """
-    add add sub __rsub__ mul mul div __floordiv__ __rfloordiv__ remainder __rmod__ pow pow __rpow__ matmul neg positive abs
-    __invert__ __and__ __and__ bitwise_and __or__ bitwise_or __xor__ bitwise_xor __lshift__ __rlshift__ __rshift__ __rrshift__
-    lt gt le gt ge __eq__ __eq__ ne add_ sub_ mul_ div_ floor_divide_ remainder_ pow_ __iand__ __ior__ __ixor__ __ilshift__
-    __irshift__ __getitem__ __setitem__ __len__ __bool__ __float__ __int__ dim unbind __len__ __contains__
+    add add sub __rsub__ mul mul div __rdiv__ __floordiv__ __rfloordiv__ remainder __rmod__ pow pow __rpow__ matmul neg
+    positive abs __invert__ __and__ __and__ bitwise_and __or__ bitwise_or __xor__ bitwise_xor __lshift__ __rlshift__
+    __rshift__ __rrshift__ lt gt le gt ge __eq__ __eq__ ne add_ sub_ mul_ div_ floor_divide_ remainder_ pow_ __iand__ __ior__
+    __ixor__ __ilshift__ __irshift__ __getitem__ __setitem__ __len__ __bool__ __float__ __int__ dim unbind __len__
+    __contains__
 """

@@ -34,7 +34,7 @@ PURE: Final = set("""
     matmul mm mv dot bmm linear addmm sum mean mse_loss smooth_l1_loss huber_loss l1_loss binary_cross_entropy_with_logits
     view reshape flatten expand expand_as transpose t permute unsqueeze squeeze select narrow movedim T.__get__ mT.__get__
     nll_loss cross_entropy stack cat concat clone contiguous add_ sub_ mul_ div_ neg_ __getitem__ __rsub__ __rpow__
-    __rmatmul__ __rtruediv__ __matmul__ __pow__ __neg__ sgn sign
+    __rmatmul__ __rdiv__ __matmul__ __pow__ __neg__ sgn sign
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d avg_pool2d adaptive_avg_pool2d baddbmm addcmul
     scaled_dot_product_attention clamp clamp_min clamp_max hardtanh relu6 lerp maximum minimum prelu glu cumsum tril triu
     amax amin dropout logsumexp var std norm normalize repeat roll flip pad

@@ -37,8 +37,8 @@ PARSED_METHODS = set("""
     numpy polygamma requires_grad_ size stride where
 """.split())
 SELF_METHODS = set("__bool__ __complex__ __float__ __index__ __int__ apply_ data_ptr new new_tensor untyped_storage".split())
-# Operators that wrap a function of C in PyTorch, and call themselves as it.
-RENAMED = {"__pow__": "pow", "__ipow__": "pow_"}
+# Operators that call themselves as the function that they are in PyTorch.
+RENAMED = {"__pow__": "pow", "__ipow__": "pow_", "__rtruediv__": "__rdiv__"}
 METHODS_UNTOLD = {"as_subclass", "set_", "record_stream", "__delitem__"}
 
 

@@ -94,7 +94,7 @@ def _overridable() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]
             value = getattr(Tensor, name, None) if owner is Tensor else value
             hidden = owner is not Tensor and (name.startswith("_") or name.endswith("_") or not name[0].islower())
             if callable(value) and not isinstance(value, (type, types.ModuleType)):
-                if owner is not Tensor or value not in names or value.__name__ == name:
+                if owner is not Tensor or value not in names or value.__name__ == name or name.startswith("__"):
                     names[value] = f"{place}.{name}"
                 if not hidden and value not in get_ignored_functions() and not (
                         owner is Tensor and name.startswith("_") and not name.startswith("__")):

@@ -33,7 +33,7 @@ __all__ = ["EnforceUnique", "KinetoStepTracker", "emit_itt", "emit_nvtx", "profi
 late_names(__name__)
 SILENT = frozenset("__get__ __set__ __delete__ backward size dim numel stride __len__ requires_grad_ register_hook grad".split())
 VALUES = frozenset("item tolist equal allclose __bool__ __float__ __int__ is_nonzero".split())
-OPERATORS = {"truediv": "div", "itruediv": "div_", "rtruediv": "div", "radd": "add", "rmul": "mul", "rpow": "pow", "invert":
+OPERATORS = {"truediv": "div", "itruediv": "div_", "rdiv": "div", "radd": "add", "rmul": "mul", "rpow": "pow", "invert":
              "bitwise_not", "getitem": "index", "setitem": "index_put_", "floordiv": "floor_divide", "bool": "is_nonzero",
              "float": "item", "int": "item"}
 

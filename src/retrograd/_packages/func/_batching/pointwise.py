@@ -20,7 +20,7 @@ POINTWISE = """
     nan_to_num ne neg negative nextafter not_equal polygamma positive pow rad2deg real reciprocal relu relu6 remainder round
     rsqrt rsub selu sgn sigmoid sign signbit silu sin sinc sinh softplus softshrink softsign sqrt square sub subtract tan
     tanh tanhshrink threshold true_divide trunc xlogy __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__
-    __imul__ __truediv__ __rtruediv__ __itruediv__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__
+    __imul__ __truediv__ __rdiv__ __itruediv__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__
     __pow__ __rpow__ __ipow__ __neg__ __pos__ __abs__ __invert__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__
     __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __eq__ __ne__ __lt__ __le__ __gt__
     __ge__ special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_chebyshev_polynomial_t
