@@ -38,7 +38,6 @@ from ..._missing import late_names
 late_names(__name__)
 __all__ = ["FileWriter", "SummaryWriter"]
 GROWTH = 1.1            # of the buckets of a histogram
-PLANES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 if find_spec("tensorboard") is None and find_spec("tensorboardX") is None:
     raise ModuleNotFoundError(
