@@ -115,3 +115,27 @@ def test_a_check_leaves_gradients_and_versions_of_one_call() -> None:
         x = numbers(1).requires_grad_()
         to_argument(x)
         assert x.grad.item() == 2
+
+
+def test_a_check_takes_nan_for_nan_in_every_dtype() -> None:
+    def product(x: Any) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return x @ x
+
+    fast = torch.compile(product, options={"python": "skip", "check": 1})
+    infinite = torch.tensor([[torch.inf, -torch.inf], [1.0, 1.0]])
+    for x in (torch.ones(2, 2), infinite, infinite):
+        assert same(fast(x), product(x))
+    fast = torch.compile(lambda x: (x * 2).exp(), options={"python": "skip", "check": 1})
+    for number in (1.0, torch.nan, torch.nan):
+        assert fast(torch.full((3,), complex(number, 1))).isnan().all() == (number != 1)
+
+
+def test_targets_around_the_ignored_one_are_summed_as_eagerly() -> None:
+    fast = torch.compile(
+        lambda x, y: nn.functional.cross_entropy(x, y, ignore_index=2, reduction="sum"), options={"python": "skip", "check": 1})
+    fast(torch.randn(4, 4), torch.tensor([0, 1, 1, 2]))
+    for seed in range(50):
+        x = torch.randn(4, 4, generator=torch.Generator().manual_seed(seed))
+        for y in ([0, 2, 1, 3], [0, 1, 1, 3]):
+            fast(x, torch.tensor(y))            # raises where it differs in the last bit

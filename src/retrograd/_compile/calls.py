@@ -9,7 +9,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, shared_version
 from .book import Book
 from .effects import Again
-from .values import Entry, Refused, of_array
+from .values import Entry, Refused, Value, of_array
 
 ndarray: Final = np.ndarray
 
@@ -57,7 +57,8 @@ def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -
     if kwargs and kwargs.get("out") is not None:
         raise Refused(f"{name} with out=")
     if name in FRESH:
-        if not name.endswith("_like") and has_tensor(args[1:] if "new_" in name else args):
+        if has_tensor(args[1:] if "new_" in name or name.endswith("_like") else args) or kwargs and has_tensor(
+                list(kwargs.values())):
             raise Refused(f"{name} of a tensor")
         trace.alive.append(out)
         if any(isinstance(x, (ndarray, np.generic)) for x in args):
@@ -100,3 +101,34 @@ def called(func: Any) -> str:
 
 def has_tensor(x: Any) -> bool:
     return isinstance(x, TensorBase) or (isinstance(x, (list, tuple)) and any(map(has_tensor, x)))
+
+
+def numbers(trace: Book, name: str, args: Any, kwargs: Any) -> list[Value | None]:
+    """The tensors of one element behind the first argument: operands, or numbers that the function reads."""
+    found: list[Value | None] = []
+    if len(args) > 1 or kwargs:
+        if name not in FACTS and not name.endswith("_as"):
+            singles(trace, args[1:], found)
+            if kwargs:
+                singles(trace, list(kwargs.values()), found)
+    return found
+
+
+def singles(trace: Book, many: Any, found: list[Value | None]) -> None:
+    for x in many:
+        if isinstance(x, TensorBase):
+            if x.array.size == 1:
+                found.append(trace.values.get(id(x.array)))
+        elif isinstance(x, (tuple, list)):
+            singles(trace, x, found)
+        elif isinstance(x, slice):
+            singles(trace, [x.start, x.stop, x.step], found)
+
+
+def reads(trace: Book, given: list[Value | None], mark: int) -> bool:
+    """Did a call read the number in one of them?  No entry since `mark` takes it then."""
+    taken = trace.entries[mark:]
+    for value in given:
+        if value is None or not any([v is value for entry in taken for v in entry.args]):
+            return True
+    return False

@@ -450,7 +450,6 @@ class NllOf:
             used = target[target != node.ignored]
             if used.size and (used.min() < 0 or used.max() >= x.shape[1]):
                 raise IndexError("a target is out of bounds")
-            whole = used.size == target.size
         node.target, node.whole = target.copy(), whole      # the user's array would not be alone
         node.where = node.used = node.scale = node.total = None
         return array_of(node.run(x))

@@ -16,7 +16,7 @@ from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
 from .arguments import PLAIN
 from .book import Inside, Tensors
-from .calls import FACTS, QUIET, brief, called, judge
+from .calls import FACTS, QUIET, brief, called, judge, numbers, reads
 from .effects import Live, Number, Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .hooked import Hooked, is_boundary, tell
@@ -24,7 +24,7 @@ from .looks import LOOKS, looked
 from .outputs import Outputs, copied_array
 from .reach import OPTIMIZERS, STEP_HOOKS, Reach, goes_out
 from .values import Entry, Refused, Value, of_array, root
-from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole
+from .whole import Before, Kept, Region, Whole, dropped, keeps_shape, made_by, may_be_whole
 
 
 def imaginary(x: Any) -> bool:
@@ -114,18 +114,24 @@ class Trace(Hooked):
         edited = dict(self.edited) if self.edited else {}
         self.inside = inside = Inside(len(self.entries), edited, dropped(name, args, kwargs))
         before = None if brief(name) in QUIET else Before(args, kwargs)
+        given = numbers(self, name, args, kwargs)
+        read = False
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
             if not inside.doubt:
                 try:
                     judge(self, name, impl, args, kwargs, out)
+                    read = bool(given) and reads(self, given, inside.mark)
+                    if read:
+                        raise Refused(f"{name} reads the number that a tensor holds")
                 except Refused as error:
                     inside.doubt = str(error)
         finally:
             self.inside = None
         if inside.doubt:
             try:
-                if not may_be_whole(name, args, kwargs) or (kwargs and kwargs.get("out") is not None):
+                if not may_be_whole(name, args, kwargs) or (kwargs and kwargs.get("out") is not None) or (
+                        read and not keeps_shape(name, args)):
                     raise Refused(inside.doubt if name in inside.doubt else f"{name}: {inside.doubt}")
                 self.undo(inside)
                 self.whole(name, impl, args, kwargs, out, Before(args, kwargs) if before is None else before)

@@ -13,7 +13,7 @@ from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .._tensor.size import Size
 from .book import Tensors
-from .calls import PURE, brief, called, judge
+from .calls import PURE, brief, called, judge, numbers, reads
 from .effects import edits_of
 from .graph import checked
 from .guards import apart, facts_of
@@ -286,6 +286,7 @@ class Recording:
             self.grads = [(k, facts_of(self.slots[k])[-1]) for k in self.outside if GET["rg"](self.slots[k])]
         args = tuple([self.own(x) for x in args])
         kwargs = None if kwargs is None else {key: self.own(x) for key, x in kwargs.items()}
+        given, mark = numbers(trace, name, args, kwargs), len(trace.entries)
         had = modes.observer
         modes.observer = trace
         tell(trace)
@@ -299,6 +300,8 @@ class Recording:
         try:
             if not trace.reason:
                 judge(trace, name, impl, args, kwargs, out)
+                if given and name not in PASSES and reads(trace, given, mark):
+                    raise Refused(f"{name} reads the number that a tensor holds")
             if name in PASSES:
                 result = (DONE,)
             elif name.endswith("_set_grad_enabled"):

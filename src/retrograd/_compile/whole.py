@@ -54,6 +54,22 @@ def may_be_whole(name: str, args: Any, kwargs: Any) -> bool:
         isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in leaves(args[1:2]))
 
 
+# Whose results have the same shape whatever number a tensor holds that they read
+SCALED: Final = set("""
+    add sub subtract rsub add_ sub_ addcmul addmm baddbmm leaky_relu elu celu hardtanh clamp clamp_min clamp_max softplus
+    huber_loss smooth_l1_loss cross_entropy nll_loss full_like scaled_dot_product_attention tril triu roll select
+""".split())
+
+
+def keeps_shape(name: str, args: Any) -> bool:
+    """Does the shape of the result not depend on the number that a tensor among the arguments holds?"""
+    short = name.rpartition(".")[2]
+    if short == "__getitem__":
+        index = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return not any([isinstance(x, slice) and bool(leaves(x)) for x in index])
+    return short in SCALED
+
+
 def leaves(x: Any) -> list[Any]:
     """The tensors in an argument or a result; Refused where there is something that may change."""
     if isinstance(x, TensorBase):
@@ -62,6 +78,8 @@ def leaves(x: Any) -> list[Any]:
         return [t for y in x for t in leaves(y)]
     if type(x) is dict:
         return [t for y in x.values() for t in leaves(y)]
+    if isinstance(x, slice):
+        return leaves([x.start, x.stop, x.step])
     if not isinstance(x, PLAIN):
         raise Refused(f"a {type(x).__name__} is given to it")
     return []
@@ -95,6 +113,8 @@ def holed(x: Any, at: dict[int, int], some: bool = False) -> Any:
         return (list if type(x) is list else tuple)([holed(y, at, some) for y in x])
     if type(x) is dict:
         return {key: holed(y, at, some) for key, y in x.items()}
+    if isinstance(x, slice):
+        return slice(holed(x.start, at, some), holed(x.stop, at, some), holed(x.step, at, some))
     return x
 
 
@@ -105,6 +125,8 @@ def refilled(x: Any, tensors: list[Any]) -> Any:
         return type(x)([refilled(y, tensors) for y in x])
     if type(x) is dict:
         return {key: refilled(y, tensors) for key, y in x.items()}
+    if type(x) is slice:
+        return slice(refilled(x.start, tensors), refilled(x.stop, tensors), refilled(x.step, tensors))
     return x
 
 

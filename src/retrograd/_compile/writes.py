@@ -24,7 +24,7 @@ def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> l
 def same_array(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
-    return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+    return bool(a.shape == b.shape and a.dtype == b.dtype and ((a == b) | (a != a) & (b != b)).all())
 
 
 class Table:
