@@ -11,7 +11,8 @@ it is.  Which sample of the input each row is of says sample_order.py.
 
 What was found holds for later steps that make the same calls (tally.py), but where the passes brought nothing but zeros, nothing
 was found: they are repeated (runs.Known).  Where the graph has a node that picks or cuts along the batch (experts that get some
-of the samples, an order by length, packed sequences), or multiplies a matrix of the batch with data, every step is asked.
+of the samples, an order by length, packed sequences), reduces it (`h + k * h.mean(0)`, whose k may be 0), or multiplies a matrix
+of the batch with data, every step is asked.
 """
 from __future__ import annotations
 
@@ -98,7 +99,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
                 entries.append((whose(T, first, second, last, even, own), list(range(N))))
         put_in_order(cap, run, entries)
     run.moved = run.moved or all(use.apart for use in run.uses) and any(
-        contracts(cap, node, N, fixed) for node in nodes(tensors))
+        contracts(cap, node, N, fixed) or id(node) not in fixed and reduces(node, N, cap.batch_dim) for node in nodes(tensors))
 
 
 def numbers(N: int, fine: bool) -> list[float]:
@@ -175,6 +176,35 @@ def contracts(cap: Any, node: Any, N: int, fixed: set[int]) -> bool:
         return False                            # a product for each sample
     summed = left[-1] if left else right[-2] if right else 0
     return bool(summed) and summed % N == 0
+
+
+# Nodes that make one of several samples, or give each what comes from others
+REDUCING = set("""
+    Sum Nansum Mean Prod Var Std VarMean StdMean LinalgVectorNorm Amax Amin Aminmax Max Min Median Kthvalue Mode Logsumexp
+    Cumsum Cumprod Logcumsumexp Cummax Cummin Softmax LogSoftmax Select Unbind
+""".split())
+
+
+def reduces(node: Any, N: int, batch_dim: int) -> bool:
+    """Does it take samples together?  What comes of it may count for nothing in this step, and for something in another."""
+    if kind(node) not in REDUCING:
+        return False
+    above = node.next_functions[0]
+    shape = shape_above(*above) or getattr(node, "_saved_self_sym_sizes", None)
+    for name in ("_saved_self", "_saved_result"):
+        try:
+            shape = shape or getattr(getattr(node, name, None), "shape", None)
+        except RuntimeError:                    # changed in place since
+            return True
+    if not shape:
+        return True
+    dims = getattr(node, "_saved_dim", None)
+    dims = (dims,) if isinstance(dims, int) else dims or range(len(shape))
+    # torch shows a negative number as an unsigned one
+    places = {(dim - (1 << 64) if dim >= 1 << 63 else dim) % len(shape) for dim in dims}
+    if above[0] is None or kind(above[0]) not in ("Permute", "Transpose", "T"):     # else the batch may be anywhere
+        places &= {0, batch_dim}
+    return any(shape[place] == N for place in places)
 
 
 def telling(T: Any, delta: Any) -> bool:

@@ -245,7 +245,7 @@ class Block(Calls):
         settle(self)
         run = self.runs[-1]
         run.open = False
-        run.structure = hash((run.structure, self._ear.sum()))
+        run.structure = hash((run.structure, self._ear.sum(), run.size == 1))       # of one sample nothing is found out
         run.outs = outputs(self, run, out)
         if state().task is None if self.ours else not self.engine.in_backward():    # else a checkpoint runs the whole model again
             known = self.checked.get(run.structure)

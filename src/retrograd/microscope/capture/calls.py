@@ -16,7 +16,7 @@ from .recomputing import AGAIN, written
 from .runs import Use, Window, caller
 from .sample_order import HIDDEN, REORDERING, Origin, made, reorders
 from .sources import Leaf, Made, Source, flat, replaced
-from .tally import Tally
+from .tally import Tally, turns
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -34,7 +34,7 @@ class Calls(Waiting):
         self._heard: Any = None                 # a context in which the ear hears
         self._ear: Tally = Tally(self._takes, self._without, self._follow, self._origin,
                                  engine.passes | {engine.torch.autograd.grad}, engine.says, batch_dim,
-                                 engine.torch.is_grad_enabled)
+                                 engine.torch.is_grad_enabled, turns(engine.torch.Tensor))
         self._pending = self._ear.waiting
         self._sharded: bool = False             # by FSDP?
         self._depth: int = 0                    # of calls of the model, in each other

@@ -13,18 +13,20 @@ class Tally(Ear):
     """An ear that notes what it hears while the model runs, functions without parameters too.
 
     recording   () -> are gradients recorded?
+    turning     what properties that give another tensor are heard as
     """
 
     def __init__(self, taking: Any, after: Any, follows: Any, origin: Any, passes: Any, says: Any, layout: Any,
-                 recording: Any) -> None:
+                 recording: Any, turning: Any) -> None:
         super().__init__(taking, after, follows, origin, passes, says, layout)
+        self.turning: Any = turning
         self.said: list[Any] = []
         self.tied: set[int] = set()             # ids of parameters that several modules have
         self.recording: Any = recording
         self.unrecorded: set[int] = set()       # ids of parameters that were used where none are
 
     def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
-        if self.running and type(func) is not GETTER:
+        if self.running and (type(func) is not GETTER or func in self.turning):
             said = self.said
             said.append(func)
             tell(said, args)
@@ -59,6 +61,11 @@ class Tally(Ear):
         found = hash(tuple(self.said))
         self.said = []
         return found
+
+
+def turns(Tensor: Any) -> frozenset[Any]:
+    """x.T and the like, as they are heard."""
+    return frozenset([getattr(Tensor, name).__get__ for name in ("T", "mT", "H", "mH", "real", "imag", "data")])
 
 
 def tell(said: list[Any], values: Any) -> None:
