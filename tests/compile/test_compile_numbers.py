@@ -68,6 +68,7 @@ def written(y: Any, at: Any) -> Any:
     return y
 
 
+@pytest.mark.filterwarnings("ignore:torch.compile")             # as many plans as there may be
 @pytest.mark.parametrize("options", [None, {"python": "skip", "check": 0}, {"python": "skip", "check": 1}], ids=str)
 @pytest.mark.parametrize("name", CALLS)
 def test_it_is_read_at_each_call(name: str, options: Any, monkeypatch: pytest.MonkeyPatch) -> None:

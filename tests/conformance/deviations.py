@@ -147,6 +147,7 @@ GENERAL: tuple[str, ...] = (
     " with MKL, and retrograd draws them as PyTorch does on other processors",
     "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's agrees "
     "only for a norm over all dims or over all but the last",
+    "The second derivative of a 2-norm at zero is zero; PyTorch's is nan by backward, and zero by torch.func.hessian",
     "If the input of prod contains both a zero and inf or nan, fewer of its second derivatives are nan than in "
     "PyTorch. The gradient of an element in which scatter_reduce or index_reduce multiplies is the product of the others "
     "even if it is inf or nan itself; in PyTorch it is nan",

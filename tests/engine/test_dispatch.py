@@ -281,6 +281,7 @@ def test_operators_bear_pytorchs_names(torch: Any) -> None:
     assert torch.Tensor.__rdiv__ is torch.Tensor.__rtruediv__ and t.__idiv__(2) is t and t.item() == 2
     assert torch.Tensor.__pow__ is not torch.Tensor.pow
     assert torch.overrides.resolve_name(torch.Tensor.__pow__) == "torch.Tensor.__pow__"
+    assert torch.overrides.resolve_name(torch.fft.fft) == "torch.fft.fft"
 
 
 OPERATORS = """

@@ -388,3 +388,27 @@ def test_a_view_knows_where_its_memory_ends(torch: Any, view: str) -> None:
     assert x.untyped_storage().nbytes() == 16
     with pytest.raises(RuntimeError, match="out of bounds for storage of size 16"):
         x.as_strided((5,), (1,), 0)
+
+
+@both
+def test_a_norm_has_no_slope_at_zero(torch: Any) -> None:
+    x = torch.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+    (g,) = torch.autograd.grad(x.norm(dim=1).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert torch.allclose(g, torch.tensor([[0.0, 0.0], [0.6, 0.8]]))
+    assert torch.allclose(second, torch.tensor([[0.0, 0.0], [0.032, -0.024]])) or second[0].isnan().all()
+    assert torch.func.hessian(lambda v: v.norm())(torch.zeros(2)).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@both
+def test_numbers_that_are_not_zero_are_counted_over_dims(torch: Any) -> None:
+    x = torch.ones(4, 5)
+    assert x.count_nonzero(0, 1).item() == torch.count_nonzero(x, dim=(0, 1)).item() == x.count_nonzero().item() == 20
+    assert x.count_nonzero(-1).tolist() == x.count_nonzero((1,)).tolist() == [5.0] * 4
+
+
+def test_what_was_in_memory_is_cast_without_a_warning() -> None:
+    for _ in range(3):
+        full = retrograd.full((6,), float("nan"))
+        del full
+        assert retrograd.LongTensor(2, 3).shape == (2, 3)

@@ -656,3 +656,39 @@ def test_pytorch_reads_ours_and_we_read_pytorchs(tmp_path: Path) -> None:
         assert shown(load(tmp_path / "theirs.pt", mmap=mapped), torch) == want
         assert shown(real.load(tmp_path / "ours.pt", weights_only=True, mmap=mapped), real) == want
         assert shown(load(tmp_path / "ours.pt", mmap=mapped), torch) == want
+
+
+@pytest.mark.oracle
+def test_meta_tensors_are_saved_and_loaded_as_such() -> None:
+    import torch as theirs
+
+    for mine, other in ((torch, theirs), (theirs, torch)):
+        file = io.BytesIO()
+        layer = mine.nn.Linear(2, 2, device="meta")
+        mine.save({"state": layer.state_dict(), "w": layer.weight, "turned": mine.empty(2, 3, device="meta").T}, file)
+        for engine in (mine, other):
+            file.seek(0)
+            found = engine.load(file)
+            assert all(t.is_meta for t in (*found["state"].values(), found["w"], found["turned"]))
+            assert type(found["w"]) is engine.nn.Parameter or isinstance(found["w"], engine.nn.Parameter)
+            assert found["w"].requires_grad and not found["turned"].requires_grad
+            assert tuple(found["turned"].shape) == (3, 2) and tuple(found["turned"].stride()) == (1, 3)
+
+
+@pytest.mark.parametrize("where", ["meta", torch.device("meta"), {"cpu": "meta"}], ids=str)
+def test_tensors_are_loaded_onto_the_meta_device(where: Any) -> None:
+    file = io.BytesIO()
+    torch.save({"a": torch.ones(2, 3).T, "p": torch.nn.Parameter(torch.ones(2))}, file)
+    file.seek(0)
+    found = torch.load(file, map_location=where)
+    assert found["a"].is_meta and found["a"].stride() == (1, 3) and found["p"].is_meta and found["p"].requires_grad
+    layer = torch.nn.Linear(2, 1, device="meta")
+    layer.load_state_dict({"weight": found["p"][None], "bias": found["p"][:1]}, assign=True)
+
+
+@pytest.mark.parametrize("arguments", [
+    (torch.float32, (1 << 50,), (1,), False), (torch.float32, (2,), (), False), (torch.float32, (-1,), (1,), False),
+    ("float32", (2,), (1,), False), (torch.float32, [2], (1,), False)])
+def test_a_meta_tensor_of_a_stranger_is_bounded(arguments: Any) -> None:
+    with pytest.raises((pickle.UnpicklingError, ValueError)):
+        pth._rebuild_meta(*arguments)

@@ -560,3 +560,16 @@ def test_parameters_of_what_cannot_be_one_fail_as_pytorchs(what: str) -> None:
             return f"{type(error).__name__}: {error}"
 
     assert answer(torch) == answer(pytest.importorskip("torch"))
+
+
+@pytest.mark.parametrize("name", ["torch", "retrograd"])
+def test_what_is_not_initialized_draws_no_numbers(name: str) -> None:
+    engine = pytest.importorskip(name)
+    engine.manual_seed(0)
+    layer = engine.nn.utils.skip_init(engine.nn.Linear, 3, 3)
+    engine.nn.init.orthogonal_(engine.empty(3, 3, device="meta"))
+    assert engine.nn.init.trunc_normal_(engine.empty(3, 3, device="meta")).is_meta
+    after = engine.rand(1)
+    engine.manual_seed(0)
+    assert after.item() == engine.rand(1).item()
+    assert layer.weight.shape == (3, 3) and layer.weight.requires_grad and not layer.weight.is_meta

@@ -501,7 +501,8 @@ class Typed(type):
             return wrap(shown(args[0], cls.dtype))
         if len(args) == 1 and not isinstance(args[0], (int, float, _size.Size)):
             return build(args[0], cls.dtype, False)
-        return wrap(Tensor(*args).array.astype(cls.dtype.numpy))
+        with np.errstate(invalid="ignore"):             # of a size: whatever was in memory
+            return wrap(Tensor(*args).array.astype(cls.dtype.numpy))
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, TensorBase) and x.array.dtype == cls.dtype.numpy

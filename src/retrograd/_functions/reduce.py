@@ -419,8 +419,10 @@ all = logic("all", np.logical_and.reduce)
 any = logic("any", np.logical_or.reduce)
 
 
-def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """How many elements are not zero, int64."""
+def count_nonzero(input: Any, *dims: Any, dim: Any = None) -> Any:
+    """How many elements are not zero, over dim (an int, a tuple of them, or all), or over several dims; int64."""
+    if dims:
+        dim = dims if len(dims) > 1 else dims[0]
     return wrap(packed(np.add.reduce(compare.nonzero(input.array), dims_of(dim, input.array.ndim), np.int64)))
 
 

@@ -82,7 +82,8 @@ def _overridable() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]
     for place, owner, members in (
             ("torch", torch, public), ("torch.functional", torch.functional, torch.functional.__all__),
             ("torch.nn.functional", F, F.__all__), ("torch.nn.init", init, init.__all__), ("torch.Tensor", Tensor, dir(Tensor)),
-            ("torch.linalg", torch.linalg, torch.linalg.__all__), ("torch.special", torch.special, torch.special.__all__)):
+            ("torch.linalg", torch.linalg, torch.linalg.__all__), ("torch.special", torch.special, torch.special.__all__),
+            ("torch.fft", torch.fft, torch.fft.__all__)):
         for name in members:
             value = inspect.getattr_static(Tensor, name) if owner is Tensor else getattr(owner, name)
             if owner is Tensor and name.startswith("__") and getattr(object, name, None) in (value, getattr(Tensor, name)):

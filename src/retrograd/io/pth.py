@@ -18,6 +18,7 @@ import numpy as np
 
 from .._engine.mirror import behind, bits_of, conjugate, negative
 from .._engine.tensor import TensorBase, shared_version, wants_grad, wrap
+from .._functions import meta
 from .._missing import dtypes as _dtype_names
 from .._tensor import Tensor, _attributes, dtypes
 from .._tensor.size import Size
@@ -26,7 +27,7 @@ from ..utils.hooks import warn_if_has_hooks
 from .archive import NATIVE, Reader, Writer, check_version, order_of
 from .beside import write_beside
 from .pickler import Call, Name, Persistent, Pickler
-from .storage import FOREIGN, STORAGE_OF, STORAGES, Block, Storage, StorageType
+from .storage import FOREIGN, MOST_DIMS, STORAGE_OF, STORAGES, Block, Storage, StorageType, whole
 from .unpickler import (
     Build,
     Keyed,
@@ -132,6 +133,10 @@ class _Blocks:
         return None
 
     def tensor(self, t: Any) -> Any:
+        if meta.is_meta(t):
+            rebuilt = Call(Name("torch._utils", "_rebuild_meta_tensor_no_storage"), Name("torch", t.dtype.name), tuple(t.shape),
+                           tuple(t.stride()), wants_grad(t) and not isinstance(t, Parameter))
+            return self.parameter(t, rebuilt, _attributes(t)) if isinstance(t, Parameter) else rebuilt
         bits = {name: True for name, on in zip(("conj", "neg"), bits_of(t)) if on}
         block = Block(behind(t.version.mirrors, t.array) if bits else t.array)
         known = self.found.setdefault(block.key, block)
@@ -150,15 +155,17 @@ class _Blocks:
             OrderedDict(), *([bits] if bits else []))
         rebuilt = Call(Name("torch._utils", "_rebuild_tensor_v2"), *args)
         if parameter:
-            if extra:
-                return Call(
-                    Name("torch._utils", "_rebuild_parameter_with_state"), rebuilt, wants_grad(t), OrderedDict(), extra)
-            return Call(Name("torch._utils", "_rebuild_parameter"), rebuilt, wants_grad(t), OrderedDict())
+            return self.parameter(t, rebuilt, extra)
         if extra:
             return Call(
                 Name("torch._tensor", "_rebuild_from_type_v2"), Name("torch._utils", "_rebuild_tensor_v2"),
                 Name("torch", "Tensor"), args, extra)
         return rebuilt
+
+    def parameter(self, t: Any, rebuilt: Any, extra: Any) -> Any:
+        if extra:
+            return Call(Name("torch._utils", "_rebuild_parameter_with_state"), rebuilt, wants_grad(t), OrderedDict(), extra)
+        return Call(Name("torch._utils", "_rebuild_parameter"), rebuilt, wants_grad(t), OrderedDict())
 
 
 def load(
@@ -269,9 +276,10 @@ def _placer(map_location: Any) -> Callable[[Storage, str], Storage]:
     """The function that says what becomes of a storage that was saved on `location`."""
     def default(storage: Storage, location: str) -> Storage:
         kind = location.partition(":")[0]
+        storage.meta = kind == "meta"
         if kind in ("cuda", "xpu", "hpu", "mps"):
             raise RuntimeError(NO_DEVICE.format(kind.upper(), kind))
-        if kind != "cpu":
+        if kind not in ("cpu", "meta"):
             raise RuntimeError(
                 f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})")
         return storage
@@ -281,7 +289,7 @@ def _placer(map_location: Any) -> Callable[[Storage, str], Storage]:
     if isinstance(map_location, (str, dtypes.device)):
         where = str(map_location)
         default(Storage(np.empty(0, np.uint8), None), where)
-        return lambda storage, location: storage
+        return lambda storage, location: default(storage, where)
     if isinstance(map_location, dict):
         table = {str(k): str(v) for k, v in map_location.items()}
         return lambda storage, location: default(storage, table.get(location, location))
@@ -305,6 +313,8 @@ def _seekable(f: Any) -> Any:
         raise type(error)(str(error) + UNSEEKABLE) from None
     return f
 
+
+MOST_META = 1 << 44                             # bytes that a meta tensor would take
 
 # What names in a pickle stand for
 
@@ -339,11 +349,23 @@ def _tensor(storage: Any, array: Any, requires_grad: Any, metadata: Any) -> Any:
         shared_version(out).mirrors = storage.mirrors
     if requires_grad is True:
         out.requires_grad_(True)
-    return out
+    return meta.become(out) if storage.meta else out
+
+
+def _rebuild_meta(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
+    sizes, strides = whole(size), whole(stride)
+    if not isinstance(dtype, dtypes.dtype) or len(sizes) != len(strides) or len(sizes) > MOST_DIMS:
+        raise UnpicklingError(f"a meta tensor made from {type(dtype).__name__}, {len(sizes)} sizes and {len(strides)} strides")
+    if dtype.name in _dtype_names.__all__ and dtype.name not in STORAGE_OF:
+        raise NotHere(f"retrograd has no tensors of {dtype}")
+    step = dtype.itemsize
+    if step * (1 + sum(max(n - 1, 0) * s for n, s in zip(sizes, strides))) > MOST_META:
+        raise UnpicklingError(f"a meta tensor of size {list(sizes)}")
+    return meta.made(sizes, dtype.numpy, requires_grad is True, tuple(s * step for s in strides))
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None) -> Any:
-    if type(data) is not Tensor:
+    if type(data) is not Tensor and not meta.is_meta(data):
         raise UnpicklingError(f"a Parameter made from {type(data).__name__}")
     return Parameter(data.detach(), requires_grad is True)
 
@@ -453,6 +475,7 @@ NAMES: dict[str, Any] = {
     "torch._utils._rebuild_tensor": REBUILD[0], "torch._utils._rebuild_tensor_v2": REBUILD[0],
     "torch._utils._rebuild_tensor_v3": REBUILD[1], "torch._utils._rebuild_parameter": REBUILD[2],
     "torch._utils._rebuild_parameter_with_state": REBUILD[3],
+    "torch._utils._rebuild_meta_tensor_no_storage": Build(_rebuild_meta),
     "torch._tensor._rebuild_from_type_v2": Build(_rebuild_from_type),
     "torch.storage.UntypedStorage": StorageType(None)}
 NAMES.update({f"torch.{name}": StorageType(dtypes.named(d)) for name, d in STORAGES.items()})
@@ -461,7 +484,7 @@ NAMES.update({f"torch.{name}": dtypes.named(name) for name in STORAGES.values()}
 NAMES.update({f"torch.{name}": getattr(_dtype_names, name) for name in _dtype_names.__all__})
 NAMES.update({f"torch._utils.{name}": _foreign(what) for name, what in (
     ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantized tensors"),
-    ("_rebuild_nested_tensor", "nested tensors"), ("_rebuild_meta_tensor_no_storage", "meta tensors"))})
+    ("_rebuild_nested_tensor", "nested tensors"))})
 NAMES["torch.serialization._get_layout"] = _foreign("sparse tensors")
 
 

@@ -32,10 +32,11 @@ class Storage:
         self.dtype = dtype
         self.mirrors: list[Any] = []            # NOTE [Lazy conjugates] in _engine/mirror.py
         self.shown: dict[Any, Any] = {}         # the whole block, conjugated or negated
+        self.meta = False                       # do its tensors go to the meta device?
 
     def view(self, dtype: Any, offset: Any, size: Any, stride: Any) -> Any:
         """An array over the block.  ValueError when it would leave it."""
-        sizes, strides = _whole(size), _whole(stride)
+        sizes, strides = whole(size), whole(stride)
         if type(offset) is not int or offset < 0 or len(sizes) != len(strides) or len(sizes) > MOST_DIMS:
             raise ValueError(f"a tensor of {len(sizes)} sizes and {len(strides)} strides, or a negative offset")
         d = dtype.numpy
@@ -62,7 +63,7 @@ class Storage:
         return np.ndarray(array.shape, array.dtype, self.shown[array.dtype, turn], at, array.strides)
 
 
-def _whole(given: Any) -> tuple[int, ...]:
+def whole(given: Any) -> tuple[int, ...]:
     # Never shown in a message: the repr of containers that share parts can be longer than any memory.
     if not isinstance(given, tuple) or any(type(n) is not int or n < 0 for n in given):
         raise ValueError("sizes and strides must be tuples of numbers from 0 on")

@@ -86,6 +86,8 @@ def trunc_normal_(
         warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
             "incorrect.")
+    if tensor.is_meta:
+        return tensor
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with no_grad():
         if inside > 0.3:
@@ -209,7 +211,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """Orthonormal rows or columns, whichever are fewer, times gain.  Saxe et al. 2013."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if not tensor.numel():
+    if not tensor.numel() or tensor.is_meta:
         return tensor
     rows, cols = tensor.shape[0], tensor.numel() // tensor.shape[0]
     drawn = create.randn(rows, cols, dtype=tensor.dtype, generator=generator).array

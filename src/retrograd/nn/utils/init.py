@@ -4,14 +4,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..._tensor.dtypes import check_device
 from ..module import Module
 
 __all__ = ["skip_init"]
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """module_cls(*args, **kwargs), for callers that fill in the parameters: here they have their usual initial values.
+    """module_cls(*args, **kwargs), for callers that fill in the parameters, which hold whatever was in memory.
 
     https://pytorch.org/docs/stable/generated/torch.nn.utils.skip_init.html
     """
@@ -19,5 +18,5 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    check_device(kwargs.pop("device", "cpu"))
-    return module_cls(*args, **kwargs)
+    where = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, device="meta").to_empty(device=where)
