@@ -41,8 +41,8 @@ class Capture(Block):
                 refused then
     verify      on checked steps, find out, by three more backward passes, whether samples are independent and where they are
                 (batch_proof.py); takes the memory of three more sets of output gradients; on every step if the model sorts,
-                packs or selects samples, or weighs their rows with data (attention between samples behind a mask).  Your
-                hooks see those passes, too.  Not done under FSDP, nor if no output of the model has a batch dimension:
+                packs or selects samples, reduces the batch (`h + k * h.mean(0)`), or weighs its rows with data (attention
+                between samples behind a mask).  Your hooks see those passes, too.  Not done under FSDP, nor if no output of the model has a batch dimension:
                 Coverage.verified says so
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
