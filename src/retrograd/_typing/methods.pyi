@@ -406,7 +406,7 @@ class Methods(TensorBase):
         """In place: cosh."""
     @overload
     def count_nonzero(self, dim: _int | None = None) -> Tensor:
-        """How many elements are not zero, int64."""
+        """How many elements are not zero, over dim (an int, a tuple of them, or all), or over several dims; int64."""
     @overload
     def count_nonzero(self, dim: Sequence[_int]) -> Tensor: ...
     @overload
