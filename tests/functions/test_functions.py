@@ -412,3 +412,21 @@ def test_what_was_in_memory_is_cast_without_a_warning() -> None:
         full = retrograd.full((6,), float("nan"))
         del full
         assert retrograd.LongTensor(2, 3).shape == (2, 3)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", [
+    "Tensor('a')", "Tensor({})", "Tensor(None)", "Tensor(2, 'a')", "Tensor([[1, 2], [3]])", "Tensor(['a'])", "Tensor(-1)",
+    "Tensor(2, -1)", "Tensor(True)", "Tensor(1, 2.5)", "Tensor(2.5)", "Tensor({1})", "Tensor(data=[1])", "Tensor(range(3))",
+    "Tensor([[]])", "Tensor([torch.ones(1), 2])", "LongTensor(None)", "LongTensor({})", "LongTensor('a')", "LongTensor(-1)",
+    "LongTensor([1.5])", "LongTensor(range(3))"])
+def test_constructors_of_old_take_and_refuse_what_pytorchs_do(call: str) -> None:
+    import torch as theirs
+
+    def said(torch: Any) -> str:
+        try:
+            return str(eval(f"torch.{call}", {"torch": torch}).tolist())
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert said(retrograd) == said(theirs)

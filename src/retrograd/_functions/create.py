@@ -28,7 +28,7 @@ from .._tensor import Tensor, dtypes
 from .._tensor import size as _size
 from .arguments import flag, refused, shape_of, whole
 from .arguments import tensor as tensor_arg
-from .fromdata import allot, array_of, build, check_room, convert, leaf
+from .fromdata import allot, array_of, check_room, convert, leaf, sequence
 from .memory import shown
 from .meta import made
 from .parsing import StorageBase
@@ -500,7 +500,7 @@ class Typed(type):
         if len(args) == 1 and isinstance(args[0], StorageBase):
             return wrap(shown(args[0], cls.dtype))
         if len(args) == 1 and not isinstance(args[0], (int, float, _size.Size)):
-            return build(args[0], cls.dtype, False)
+            return wrap(sequence(args[0], cls.dtype.numpy).copy())
         with np.errstate(invalid="ignore"):             # of a size: whatever was in memory
             return wrap(Tensor(*args).array.astype(cls.dtype.numpy))
 

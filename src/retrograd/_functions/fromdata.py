@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from functools import reduce
 from typing import Any
 
@@ -58,6 +59,27 @@ def leaf(array: Any, requires_grad: bool) -> Any:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         out.rg = True
     return out
+
+
+def sequence(data: Any, want: Any) -> Any:
+    """array_of, of what torch.Tensor takes."""
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not hasattr(data, "__getitem__") or isinstance(data, dict):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    return array_of(data, want)
+
+
+def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Of the new tensor that torch.Tensor(*given) is."""
+    for at, n in enumerate(given, 1):
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {at} with error \"type must be tuple of "
+                            f"ints,but got {type(n).__name__}\"")
+    to = tuple([operator.index(n) for n in given])
+    if min(to) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in to if n < 0)}: {list(to)}")
+    return to
 
 
 def array_of(data: Any, want: Any) -> Any:

@@ -159,13 +159,15 @@ class Tensor(Methods):
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         device = kwargs.pop("device", None)
         dtypes.check_device(device)
+        if "data" in kwargs and not args:
+            args = (kwargs.pop("data"),)
         if kwargs:
             raise TypeError(f"Tensor() got an unexpected keyword argument '{next(iter(kwargs))}'")
         self = TensorBase.__new__(cls)
         default = dtypes.get_default_dtype().numpy
         if not args:
             self.array = np.empty(0, default)
-        elif len(args) == 1 and not isinstance(args[0], (int, np.integer)):
+        elif len(args) == 1 and (isinstance(args[0], bool) or not isinstance(args[0], (int, np.integer))):
             data = args[0]
             if isinstance(data, TensorBase):
                 self.array = data.array
@@ -174,15 +176,12 @@ class Tensor(Methods):
                 self.array = shown(data, dtypes.get_default_dtype())
             elif isinstance(data, size.Size):
                 self.array = np.empty(tuple(data), default)
-            elif isinstance(data, float):
-                raise TypeError("new(): data must be a sequence (got float)")
             else:
-                from .._functions.fromdata import check_depth
-                check_depth(data)
-                self.array = np.array([x.array if isinstance(x, TensorBase) else x for x in data], default)
+                from .._functions.fromdata import sequence
+                self.array = sequence(data, default).copy()
         else:
-            from .._functions.fromdata import allot
-            self.array = allot(tuple(int(n) for n in args), default)
+            from .._functions.fromdata import allot, sizes
+            self.array = allot(sizes(args), default)
         follow(self, args[0] if args else None)
         return self
 

@@ -42,8 +42,8 @@ class Capture(Block):
     verify      on checked steps, find out, by three more backward passes, whether samples are independent and where they are
                 (batch_proof.py); takes the memory of three more sets of output gradients; on every step if the model sorts,
                 packs or selects samples, reduces the batch (`h + k * h.mean(0)`), or weighs its rows with data (attention
-                between samples behind a mask).  Your hooks see those passes, too.  Not done under FSDP, nor if no output of the model has a batch dimension:
-                Coverage.verified says so
+                between samples behind a mask).  Your hooks see those passes, too.  Not done under FSDP, nor if no output of
+                the model has a batch dimension: Coverage.verified says so
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
                 weight_grad() compute what you need.  That saves up to a third of the step.  Does not apply to parameters with
