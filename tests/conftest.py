@@ -63,6 +63,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parent != HERE)       # the slowest are there: at the end others would wait for one
     if config.getoption("--both-builds"):
         left = [item for item in items if item.get_closest_marker("once")]
         config.hook.pytest_deselected(items=left)
