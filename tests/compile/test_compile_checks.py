@@ -126,9 +126,11 @@ def test_a_check_takes_nan_for_nan_in_every_dtype() -> None:
     infinite = torch.tensor([[torch.inf, -torch.inf], [1.0, 1.0]])
     for x in (torch.ones(2, 2), infinite, infinite):
         assert same(fast(x), product(x))
+    assert "replayed 2 times" in fast.explain()
     fast = torch.compile(lambda x: (x * 2).exp(), options={"python": "skip", "check": 1})
     for number in (1.0, torch.nan, torch.nan):
         assert fast(torch.full((3,), complex(number, 1))).isnan().all() == (number != 1)
+    assert "replayed 2 times" in fast.explain()
 
 
 def test_targets_around_the_ignored_one_are_summed_as_eagerly() -> None:
@@ -139,3 +141,4 @@ def test_targets_around_the_ignored_one_are_summed_as_eagerly() -> None:
         x = torch.randn(4, 4, generator=torch.Generator().manual_seed(seed))
         for y in ([0, 2, 1, 3], [0, 1, 1, 3]):
             fast(x, torch.tensor(y))            # raises where it differs in the last bit
+    assert "replayed 100 times" in fast.explain()

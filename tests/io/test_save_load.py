@@ -670,7 +670,7 @@ def test_meta_tensors_are_saved_and_loaded_as_such() -> None:
             file.seek(0)
             found = engine.load(file)
             assert all(t.is_meta for t in (*found["state"].values(), found["w"], found["turned"]))
-            assert type(found["w"]) is engine.nn.Parameter or isinstance(found["w"], engine.nn.Parameter)
+            assert isinstance(found["w"], engine.nn.Parameter)
             assert found["w"].requires_grad and not found["turned"].requires_grad
             assert tuple(found["turned"].shape) == (3, 2) and tuple(found["turned"].stride()) == (1, 3)
 
@@ -684,6 +684,7 @@ def test_tensors_are_loaded_onto_the_meta_device(where: Any) -> None:
     assert found["a"].is_meta and found["a"].stride() == (1, 3) and found["p"].is_meta and found["p"].requires_grad
     layer = torch.nn.Linear(2, 1, device="meta")
     layer.load_state_dict({"weight": found["p"][None], "bias": found["p"][:1]}, assign=True)
+    assert layer.weight.is_meta and layer.weight.shape == (1, 2)
 
 
 @pytest.mark.parametrize("arguments", [

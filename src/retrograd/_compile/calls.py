@@ -106,11 +106,10 @@ def has_tensor(x: Any) -> bool:
 def numbers(trace: Book, name: str, args: Any, kwargs: Any) -> list[Value | None]:
     """The tensors of one element behind the first argument: operands, or numbers that the function reads."""
     found: list[Value | None] = []
-    if len(args) > 1 or kwargs:
-        if name not in FACTS and not name.endswith("_as"):
-            singles(trace, args[1:], found)
-            if kwargs:
-                singles(trace, list(kwargs.values()), found)
+    if name not in FACTS and not name.endswith("_as"):
+        singles(trace, args[1:], found)
+        if kwargs:
+            singles(trace, list(kwargs.values()), found)
     return found
 
 

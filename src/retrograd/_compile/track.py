@@ -13,7 +13,7 @@ from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .._tensor.size import Size
 from .book import Tensors
-from .calls import PURE, brief, called, judge, numbers, reads
+from .calls import PURE, brief, called, has_tensor, judge, numbers, reads
 from .effects import edits_of
 from .graph import checked
 from .guards import apart, facts_of
@@ -53,7 +53,7 @@ def plannable(name: str, args: Any, kwargs: Any) -> bool:
     if kwargs and kwargs.get("out") is not None:
         return False
     short = brief(name)
-    if short in ("__getitem__", "select", "narrow") and any(map(holds_tensor, args[1:])):
+    if short in ("__getitem__", "select", "narrow") and has_tensor(args[1:]):
         return False                            # indices that may be out of range
     if short == "dropout":                      # its draw may not wait
         return False
@@ -66,10 +66,6 @@ def plannable(name: str, args: Any, kwargs: Any) -> bool:
         if kind is None or kind.kind != "f" and kind != np.int64 or len(args) > 2:
             return False
     return name in FACTS or name in PASSES or name in (GRAD, WISH) or (short in PURE and short not in EDITS)
-
-
-def holds_tensor(x: Any) -> bool:
-    return isinstance(x, TensorBase) or isinstance(x, (tuple, list)) and any(map(holds_tensor, x))
 
 
 def dtype_of(t: Any) -> Any:

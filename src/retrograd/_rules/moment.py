@@ -87,8 +87,9 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: boo
     if p == 1:
         return g * sign if nan_counts or not isinstance(x, TensorBase) else rounding.SgnBackward0().run(x) * g
     if p == 2:
-        part, zero = g / nonzero(y), raw(y) == 0
-        return x * (choose.where(zero, 0.0, part) if zero.any() else part)      # its derivative is zero, too
+        filled = nonzero(y)
+        part = g / filled                       # zero where y is: so is its derivative then
+        return x * (part if filled is y else choose.where(raw(y) == 0, 0.0, part))
     if p == np.inf or p == -np.inf:
         top = raw(y)
         won = (np.abs(own) == top) | (own != own)
